@@ -1,0 +1,157 @@
+package deadletter
+
+import "time"
+
+// Entry is one dead letter as people and services see it: what was filed, where it stands, and what
+// its last replay came to (mission E1, A1).
+type Entry struct {
+	ID              string // a UUID; never begins with "rec"
+	DLQRecordID     string // the Airtable record ID of its row in the dead letter table; empty: none yet
+	SourceSystem    string
+	Base            string // the configuration's name of the base; empty: source not configured
+	TargetTable     string // the configuration's key of the target; empty: source not configured
+	TargetID        string // the sender's ID of the record; empty: not readable from the payload
+	Operation       Operation
+	RawPayload      []byte // byte for byte as it arrived, or as last edited
+	PayloadRevision int    // 0 as filed
+
+	// The filing; never changed by a replay.
+	ReasonCode      Reason
+	ErrorDetail     string
+	StatusCode      int // 0: no answer
+	Attempts        int
+	SourceVersion   string    // as sent
+	SourceUpdatedAt time.Time // zero: the version is no timestamp
+	FirstAttemptAt  time.Time
+
+	Status        Status
+	AssignedOwner string
+	Flags         []Flag
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+	Claim         int64 // raised by each claim, sweep and reset
+	OwnFailures   int   // Replay Failed by the entry's own fault, counted by the attempt cap (mission O3)
+
+	Replay *Replay // nil: never pressed
+}
+
+// Replay is the account of an entry's last press (mission A1). While the entry is replaying, Outcome
+// is empty.
+type Replay struct {
+	RunID          string
+	Mode           Mode
+	RequestedBy    string
+	RequestedAt    time.Time
+	Outcome        Outcome // empty: under way, or released without a decision
+	Reason         Reason
+	ReplayedBy     string
+	ReplayedAt     time.Time
+	FieldsReplayed map[string]any
+	FieldsSkipped  []Skip
+	ValuesBefore   map[string]any
+	RecordID       string
+	Effect         Effect
+	StatusCode     int
+	ErrorDetail    string
+	Notes          string
+	Attempts       int
+}
+
+// Effect is what a settled member did to its record, for a run's reconciliation (mission B5).
+type Effect string
+
+// The effects; EffectNone is for outcomes that wrote nothing.
+const (
+	EffectNone      Effect = ""
+	EffectCreated   Effect = "created"
+	EffectUpdated   Effect = "updated"
+	EffectUnchanged Effect = "unchanged" // every value was there already; at most the version was raised
+	EffectMerged    Effect = "merged"    // carried by another entry's write
+)
+
+// HistoryLine is one line of an entry's append-only history (mission A1).
+type HistoryLine struct {
+	At         time.Time
+	Event      string
+	FromStatus Status
+	ToStatus   Status
+	Actor      string
+	RunID      string
+	Claim      int64
+	Outcome    Outcome
+	Reason     Reason
+	Note       string
+	Detail     map[string]any
+}
+
+// RunKind tells presses, runs over many entries, and restores apart.
+type RunKind string
+
+// The kinds of run.
+const (
+	RunPress   RunKind = "press"
+	RunMany    RunKind = "run"
+	RunRestore RunKind = "restore"
+)
+
+// RunStatus is where a run stands.
+type RunStatus string
+
+// The statuses of a run.
+const (
+	RunQueued    RunStatus = "queued"
+	RunRunning   RunStatus = "running"
+	RunCompleted RunStatus = "completed"
+	RunCancelled RunStatus = "cancelled"
+	RunStopped   RunStatus = "stopped"
+)
+
+// Selector picks entries for a run; empty members do not narrow it. A selector of nothing at all is
+// refused (mission B1).
+type Selector struct {
+	IDs              []string  `json:"ids,omitempty"`
+	Reason           Reason    `json:"reason,omitempty"`
+	Outcome          Outcome   `json:"outcome,omitempty"`
+	Source           string    `json:"source,omitempty"`
+	Target           string    `json:"target,omitempty"`
+	Run              string    `json:"run,omitempty"`
+	Owner            string    `json:"owner,omitempty"`
+	FirstAttemptFrom time.Time `json:"first_attempt_from,omitzero"`
+	FirstAttemptTo   time.Time `json:"first_attempt_to,omitzero"`
+}
+
+// Counts are a run's totals by what became of its entries (mission B5).
+type Counts struct {
+	Claimed, Replayed, PartiallyReplayed, Superseded, NeedsReview, ReplayFailed, Released int
+}
+
+// Settled is how many of the claimed entries have an outcome or were released.
+func (c Counts) Settled() int {
+	return c.Replayed + c.PartiallyReplayed + c.Superseded + c.NeedsReview + c.ReplayFailed + c.Released
+}
+
+// Reconciliation proves a run's totals (mission B5): replayed + partially replayed = created +
+// updated + unchanged + merged, and every claimed entry is settled.
+type Reconciliation struct {
+	Created, Updated, Unchanged, Merged int
+	Balanced                            bool
+	SkippedByReason                     map[Reason]int
+}
+
+// Run is one press, one run over many entries, or one restore.
+type Run struct {
+	ID             string
+	Kind           RunKind
+	Status         RunStatus
+	Reason         Reason // why it stopped; empty otherwise
+	DryRun         bool
+	Mode           Mode
+	RequestedBy    string
+	Note           string
+	Selector       Selector
+	Counts         Counts
+	Reconciliation Reconciliation
+	CreatedAt      time.Time
+	StartedAt      time.Time
+	FinishedAt     time.Time
+}

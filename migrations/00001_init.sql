@@ -1,0 +1,310 @@
+-- +goose Up
+
+-- One clock for leases, slots, pauses and rests: hosts differ, the database does not. Tests replace
+-- the function to move time.
+CREATE FUNCTION replay_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT clock_timestamp()';
+
+CREATE TABLE base (
+    name             text PRIMARY KEY, -- '' stands for entries whose source is not configured
+    lease_token      bigint      NOT NULL DEFAULT 0,
+    lease_holder     text        NOT NULL DEFAULT '',
+    lease_until      timestamptz NOT NULL DEFAULT '-infinity',
+    progress_at      timestamptz NOT NULL DEFAULT '-infinity',
+    next_slot_at     timestamptz NOT NULL DEFAULT '-infinity',
+    departures       timestamptz[] NOT NULL DEFAULT '{}',
+    paused_until     timestamptz,
+    pause_reason     text        NOT NULL DEFAULT '',
+    halted_at        timestamptz,
+    halt_reason      text        NOT NULL DEFAULT '',
+    halted_by        text        NOT NULL DEFAULT '',
+    failure          text        NOT NULL DEFAULT '', -- signature of the last permanent failure
+    failures         int         NOT NULL DEFAULT 0,  -- how many of the same in a row
+    taking           json        NOT NULL DEFAULT '[]', -- records between take and intend (R7)
+    turn             bigint      NOT NULL DEFAULT 0
+);
+INSERT INTO base (name) VALUES ('');
+
+CREATE TABLE token_budget (
+    owner        text PRIMARY KEY,
+    next_slot_at timestamptz NOT NULL DEFAULT '-infinity'
+);
+
+CREATE TABLE run (
+    id           uuid PRIMARY KEY,
+    seq          bigint GENERATED ALWAYS AS IDENTITY,
+    kind         text        NOT NULL CHECK (kind IN ('press', 'run', 'restore')),
+    status       text        NOT NULL CHECK (status IN ('queued', 'running', 'completed', 'cancelled', 'stopped')),
+    reason       text        NOT NULL DEFAULT '',
+    dry_run      boolean     NOT NULL DEFAULT false,
+    requested_by text        NOT NULL,
+    note         text        NOT NULL DEFAULT '',
+    selector     json        NOT NULL DEFAULT '{}',
+    mode         text        NOT NULL DEFAULT 'checked',
+    claimed      int         NOT NULL DEFAULT 0,
+    created_at   timestamptz NOT NULL DEFAULT replay_now(),
+    started_at   timestamptz,
+    finished_at  timestamptz
+);
+CREATE INDEX run_by_age ON run (seq DESC);
+CREATE INDEX run_active ON run (id) WHERE status IN ('queued', 'running');
+
+CREATE TABLE entry (
+    id                uuid PRIMARY KEY,
+    seq               bigint GENERATED ALWAYS AS IDENTITY,
+    dlq_record_id     text UNIQUE,
+    filing_key        bytea       NOT NULL UNIQUE, -- hash of source, payload and first attempt (E4)
+    source_system     text        NOT NULL,
+    base              text        NOT NULL REFERENCES base (name),
+    target_table      text        NOT NULL,
+    target_id         text,
+    record_key        text        NOT NULL GENERATED ALWAYS AS (CASE WHEN target_id IS NULL THEN 'e:' || id::text ELSE 'k:' || target_id END) STORED,
+    operation         text        NOT NULL CHECK (operation IN ('update', 'upsert')),
+    raw_payload       bytea       NOT NULL,
+    payload_revision  int         NOT NULL DEFAULT 0,
+    reason_code       text        NOT NULL,
+    error_detail      text        NOT NULL DEFAULT '',
+    status_code       int,
+    attempts          int         NOT NULL DEFAULT 0,
+    source_version    text        NOT NULL DEFAULT '', -- as sent
+    version           text        NOT NULL DEFAULT '', -- as compared
+    source_updated_at timestamptz,
+    version_sort      numeric,
+    first_attempt_at  timestamptz NOT NULL,
+    status            text        NOT NULL DEFAULT 'pending_review' CHECK (status IN ('pending_review', 'replaying', 'resolved', 'ignored')),
+    assigned_owner    text        NOT NULL DEFAULT '',
+    flags             text[]      NOT NULL DEFAULT '{}',
+    own_failures      int         NOT NULL DEFAULT 0, -- counted by the attempt cap (O3)
+    review_group      uuid,                           -- entries that one decision sent to review
+    wrote_version     text        NOT NULL DEFAULT '', -- a version that this entry itself put on the record
+    created_at        timestamptz NOT NULL DEFAULT replay_now(),
+    updated_at        timestamptz NOT NULL DEFAULT replay_now(),
+
+    -- the claim; meaningful while replaying, kept afterwards as the account of the last replay
+    claim             bigint      NOT NULL DEFAULT 0,
+    run_id            uuid,
+    mode              text        NOT NULL DEFAULT 'checked',
+    chosen            text[]      NOT NULL DEFAULT '{}',
+    expect            json,
+    press_reason      text        NOT NULL DEFAULT '',
+    requested_by      text        NOT NULL DEFAULT '',
+    requested_at      timestamptz,
+    due_at            timestamptz,
+    priority          smallint    NOT NULL DEFAULT 0, -- 0 a press, 1 a run
+    rank              int         NOT NULL DEFAULT 0, -- dependency rank of the target
+    tries             int         NOT NULL DEFAULT 0, -- attempts of this claim (W2)
+    last_status       int,                            -- last answer of this claim
+    last_error        text        NOT NULL DEFAULT '',
+    alone             boolean     NOT NULL DEFAULT false,
+
+    -- the outcome of the last replay
+    outcome           text CHECK (outcome IN ('replayed', 'partially_replayed', 'superseded', 'needs_review', 'replay_failed')),
+    outcome_reason    text        NOT NULL DEFAULT '',
+    replayed_by       text        NOT NULL DEFAULT '',
+    replayed_at       timestamptz,
+    fields_replayed   json,
+    fields_skipped    json,
+    values_before     json,
+    record_id         text        NOT NULL DEFAULT '',
+    effect            text        NOT NULL DEFAULT '' CHECK (effect IN ('', 'created', 'updated', 'unchanged', 'merged')),
+    notes             text        NOT NULL DEFAULT '',
+    replay_status     int,
+    replay_error      text        NOT NULL DEFAULT '',
+    replay_attempts   int         NOT NULL DEFAULT 0
+);
+CREATE INDEX entry_by_age ON entry (first_attempt_at DESC, id DESC);
+CREATE INDEX entry_by_status ON entry (status, first_attempt_at DESC, id DESC);
+CREATE INDEX entry_by_reason ON entry (reason_code, first_attempt_at DESC, id DESC);
+CREATE INDEX entry_by_source ON entry (source_system, first_attempt_at DESC, id DESC);
+CREATE INDEX entry_by_target ON entry (target_table, first_attempt_at DESC, id DESC);
+CREATE INDEX entry_by_owner ON entry (assigned_owner, first_attempt_at DESC, id DESC);
+CREATE INDEX entry_by_outcome ON entry (outcome, first_attempt_at DESC, id DESC);
+CREATE INDEX entry_by_run ON entry (run_id, first_attempt_at DESC, id DESC);
+CREATE INDEX entry_by_record ON entry (target_table, record_key) WHERE status IN ('pending_review', 'replaying');
+CREATE INDEX entry_by_target_id ON entry (target_id, first_attempt_at DESC, id DESC);
+CREATE INDEX entry_replaying ON entry (base, priority, rank, target_table, version_sort, seq) WHERE status = 'replaying';
+
+CREATE TABLE entry_payload (
+    entry_id    uuid        NOT NULL REFERENCES entry (id),
+    revision    int         NOT NULL, -- 0: as filed
+    raw_payload bytea       NOT NULL,
+    edited_by   text        NOT NULL DEFAULT '',
+    reason      text        NOT NULL DEFAULT '',
+    created_at  timestamptz NOT NULL DEFAULT replay_now(),
+    PRIMARY KEY (entry_id, revision)
+);
+
+CREATE TABLE entry_history (
+    id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    entry_id    uuid        NOT NULL REFERENCES entry (id),
+    at          timestamptz NOT NULL DEFAULT replay_now(),
+    event       text        NOT NULL,
+    from_status text        NOT NULL DEFAULT '',
+    to_status   text        NOT NULL DEFAULT '',
+    actor       text        NOT NULL DEFAULT '',
+    run_id      uuid,
+    claim       bigint      NOT NULL DEFAULT 0,
+    outcome     text        NOT NULL DEFAULT '',
+    reason      text        NOT NULL DEFAULT '',
+    note        text        NOT NULL DEFAULT '',
+    detail      json        NOT NULL DEFAULT '{}'
+);
+CREATE INDEX entry_history_by_entry ON entry_history (entry_id, id);
+
+-- +goose StatementBegin
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION '% is append-only', TG_TABLE_NAME;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER entry_history_append_only BEFORE UPDATE OR DELETE ON entry_history
+    FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER entry_payload_append_only BEFORE UPDATE OR DELETE ON entry_payload
+    FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+-- +goose StatementBegin
+CREATE FUNCTION keep_filing() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF (NEW.reason_code, NEW.error_detail, NEW.first_attempt_at, NEW.source_system, NEW.attempts)
+        IS DISTINCT FROM (OLD.reason_code, OLD.error_detail, OLD.first_attempt_at, OLD.source_system, OLD.attempts)
+       OR NEW.status_code IS DISTINCT FROM OLD.status_code THEN
+        RAISE EXCEPTION 'what an entry was filed with never changes';
+    END IF;
+    RETURN NEW;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER entry_keeps_filing BEFORE UPDATE OF reason_code, error_detail, first_attempt_at, source_system, attempts, status_code ON entry
+    FOR EACH ROW EXECUTE FUNCTION keep_filing();
+
+-- What one run did to one entry; an entry's later runs leave it alone (B5).
+CREATE TABLE run_entry (
+    run_id     uuid NOT NULL REFERENCES run (id),
+    entry_id   uuid NOT NULL REFERENCES entry (id),
+    claim      bigint NOT NULL,
+    outcome    text NOT NULL DEFAULT '', -- '' while waiting; 'released' when it went back without a decision
+    reason     text NOT NULL DEFAULT '',
+    effect     text NOT NULL DEFAULT '',
+    skipped    json NOT NULL DEFAULT '{}', -- reason -> number of fields left out
+    settled_at timestamptz,
+    PRIMARY KEY (run_id, entry_id)
+);
+
+CREATE TABLE write (
+    id               uuid PRIMARY KEY,
+    seq              bigint GENERATED ALWAYS AS IDENTITY,
+    source_system    text        NOT NULL,
+    base             text        NOT NULL REFERENCES base (name),
+    target_table     text        NOT NULL,
+    target_id        text,
+    record_key       text        NOT NULL GENERATED ALWAYS AS (CASE WHEN target_id IS NULL THEN 'w:' || id::text ELSE 'k:' || target_id END) STORED,
+    operation        text        NOT NULL CHECK (operation IN ('update', 'upsert')),
+    raw_payload      bytea       NOT NULL,
+    source_version   text        NOT NULL DEFAULT '',
+    version          text        NOT NULL DEFAULT '',
+    source_updated_at timestamptz,
+    status           text        NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'written', 'stale', 'dead_lettered')),
+    accepted_at      timestamptz NOT NULL DEFAULT replay_now(),
+    first_attempt_at timestamptz,
+    due_at           timestamptz NOT NULL DEFAULT replay_now(),
+    rank             int         NOT NULL DEFAULT 0,
+    tries            int         NOT NULL DEFAULT 0,
+    last_status      int,
+    last_error       text        NOT NULL DEFAULT '',
+    alone            boolean     NOT NULL DEFAULT false,
+    reason           text        NOT NULL DEFAULT '',
+    note             text        NOT NULL DEFAULT '',
+    record_id        text        NOT NULL DEFAULT '',
+    entry_id         uuid REFERENCES entry (id),
+    settled_at       timestamptz
+);
+CREATE INDEX write_queued ON write (base, rank, target_table, seq) WHERE status = 'queued';
+CREATE INDEX write_by_record ON write (target_table, record_key) WHERE status = 'queued';
+
+CREATE TABLE intent (
+    id             uuid PRIMARY KEY,
+    base           text        NOT NULL REFERENCES base (name),
+    target_table   text        NOT NULL,
+    record_key     text        NOT NULL,
+    record_id      text        NOT NULL DEFAULT '',
+    creates        boolean     NOT NULL,
+    clock          text        NOT NULL DEFAULT '', -- the version field that was written
+    fields         json        NOT NULL,
+    before         json        NOT NULL,
+    version        text        NOT NULL DEFAULT '',
+    version_before text        NOT NULL DEFAULT '',
+    state          text        NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'landed', 'not_landed', 'unknown')),
+    attempts       json        NOT NULL DEFAULT '[]',
+    sends          int         NOT NULL DEFAULT 0, -- attempts whose fate was not known when stored
+    retry          boolean     NOT NULL DEFAULT false, -- the sender gave up on its last attempt and said so: the same write may be sent again (R4b)
+    may_land_until timestamptz NOT NULL,
+    look_at        timestamptz NOT NULL,
+    lease_token    bigint      NOT NULL,
+    created_at     timestamptz NOT NULL DEFAULT replay_now(),
+    closed_at      timestamptz
+);
+CREATE INDEX intent_open ON intent (base, look_at) WHERE state = 'open';
+CREATE INDEX intent_by_record ON intent (target_table, record_key) WHERE state = 'open';
+
+CREATE TABLE intent_member (
+    intent_id uuid   NOT NULL REFERENCES intent (id),
+    kind      text   NOT NULL CHECK (kind IN ('entry', 'write')),
+    member_id uuid   NOT NULL,
+    claim     bigint NOT NULL,
+    revision  int    NOT NULL,
+    verdict   json   NOT NULL,
+    PRIMARY KEY (intent_id, member_id)
+);
+CREATE INDEX intent_member_by_member ON intent_member (member_id);
+
+CREATE TABLE record_mark (
+    target_table text        NOT NULL,
+    record_key   text        NOT NULL,
+    record_id    text        NOT NULL DEFAULT '',
+    clocks       json        NOT NULL DEFAULT '{}', -- version field -> {highest, stored}
+    guards       json        NOT NULL DEFAULT '{}', -- shared field -> {stamp, value}
+    rest_until   timestamptz,
+    deaths       int         NOT NULL DEFAULT 0, -- passes that died between take and intend (R7)
+    PRIMARY KEY (target_table, record_key)
+);
+
+CREATE TABLE mirror_row (
+    entry_id   uuid PRIMARY KEY REFERENCES entry (id),
+    base       text        NOT NULL REFERENCES base (name),
+    revision   bigint      NOT NULL DEFAULT 1, -- raised by every change of the entry
+    sent       bigint      NOT NULL DEFAULT 0, -- the revision that Airtable holds
+    dirty_at   timestamptz,                    -- null: nothing to send
+    due_at     timestamptz,
+    clear_press boolean    NOT NULL DEFAULT false,
+    tries      int         NOT NULL DEFAULT 0,
+    last_error text        NOT NULL DEFAULT ''
+);
+CREATE INDEX mirror_row_due ON mirror_row (base, due_at) WHERE dirty_at IS NOT NULL;
+
+CREATE TABLE api_token (
+    id           uuid PRIMARY KEY,
+    name         text        NOT NULL,
+    scopes       text[]      NOT NULL,
+    hash         bytea       NOT NULL UNIQUE, -- SHA-256 of a 256-bit secret
+    created_at   timestamptz NOT NULL DEFAULT replay_now(),
+    last_used_at timestamptz,
+    revoked_at   timestamptz
+);
+CREATE UNIQUE INDEX api_token_by_name ON api_token (name) WHERE revoked_at IS NULL;
+
+CREATE TABLE idempotency_key (
+    token_id   uuid        NOT NULL,
+    key_hash   bytea       NOT NULL,
+    body_hash  bytea       NOT NULL, -- of method, path and body
+    status     int         NOT NULL,
+    header     json        NOT NULL DEFAULT '{}',
+    body       bytea       NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT replay_now(),
+    PRIMARY KEY (token_id, key_hash)
+);
+CREATE INDEX idempotency_key_by_age ON idempotency_key (created_at);
+
+-- +goose Down
+DROP TABLE idempotency_key, api_token, mirror_row, record_mark, intent_member, intent, write, run_entry,
+    entry_history, entry_payload, entry, run, token_budget, base;
+DROP FUNCTION keep_filing;
+DROP FUNCTION refuse_change;
+DROP FUNCTION replay_now;
