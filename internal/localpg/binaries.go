@@ -35,7 +35,7 @@ type search struct {
 	account    account
 	path       string   // folders as in $PATH
 	folders    []string // patterns of folders
-	cache      string   // where downloaded programs are kept
+	cache      string   // where downloaded programs are kept; empty: see cacheDir
 	repository string   // where they are downloaded from; empty: the usual place
 }
 

@@ -2,6 +2,7 @@ package localpg
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,6 +33,12 @@ func cacheDir(account account) (string, error) {
 // fetch returns the downloaded installation, downloading it first if it is not
 // in the cache.
 func (s search) fetch(ctx context.Context) (binaries, error) {
+	if s.cache == "" {
+		var err error
+		if s.cache, err = cacheDir(s.account); err != nil {
+			return binaries{}, err
+		}
+	}
 	home := filepath.Join(s.cache, "postgresql-"+string(embeddedVersion))
 	if !exists(home) {
 		if err := s.download(ctx, home); err != nil {
@@ -57,8 +64,8 @@ func (s search) download(ctx context.Context, home string) error {
 	}
 	done := make(chan error, 1)
 	go func() {
-		defer os.RemoveAll(scratch) //nolint:errcheck // leftovers in a cache do no harm
-		done <- s.extract(ctx, scratch, home)
+		err := s.extract(ctx, scratch, home)
+		done <- errors.Join(err, os.RemoveAll(scratch))
 	}()
 	select {
 	case err := <-done:

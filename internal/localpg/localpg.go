@@ -83,11 +83,7 @@ func (s *Server) start(ctx context.Context, account account, dir string, fast bo
 	if err != nil {
 		return err
 	}
-	cache, err := cacheDir(account)
-	if err != nil {
-		return err
-	}
-	search := search{account: account, path: os.Getenv("PATH"), folders: folders, cache: cache}
+	search := search{account: account, path: os.Getenv("PATH"), folders: folders}
 	binaries, err := search.find(ctx, made)
 	if err != nil {
 		return err
