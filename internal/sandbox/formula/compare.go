@@ -46,7 +46,8 @@ func (v Value) toNumber() (float64, bool) {
 	}
 }
 
-// equal is the = operator: text is case-sensitive, an unchecked checkbox equals FALSE() and BLANK().
+// equal is the = operator: text is case-sensitive, an unchecked checkbox equals FALSE() and BLANK(), and a date never
+// equals a text, although < and > do compare them.
 func (ev *evaluation) equal(a, b Value) bool {
 	a, b = a.scalar(), b.scalar()
 	switch {
@@ -60,11 +61,13 @@ func (ev *evaluation) equal(a, b Value) bool {
 		return a.number == b.number
 	case a.kind == kindText && b.kind == kindText:
 		return a.text == b.text
+	case a.kind == kindTime && b.kind == kindTime:
+		return a.time.Equal(b.time)
 	case a.isNumeric() && b.kind == kindText, b.isNumeric() && a.kind == kindText:
 		return ev.options.NumberEqualsText && a.Text() == b.Text()
+	default:
+		return false
 	}
-	order, ok := compareTimes(a, b)
-	return ok && order == 0
 }
 
 func (ev *evaluation) equalsBlank(v Value) bool {
@@ -117,7 +120,7 @@ func compare(a, b Value) (int, bool) {
 	}
 }
 
-// compareTimes orders two instants; one of them may be an ISO text.
+// compareTimes orders two instants; one of them may be a text that reads as a date.
 func compareTimes(a, b Value) (int, bool) {
 	if a.kind != kindTime && b.kind != kindTime {
 		return 0, false

@@ -15,12 +15,18 @@ var dateFunctions = map[string]*function{
 	"IS_BEFORE":          {min: 2, max: 3, apply: compareDates(func(order int) bool { return order < 0 })},
 	"IS_SAME":            {min: 2, max: 3, apply: compareDates(func(order int) bool { return order == 0 })},
 	"DATETIME_DIFF":      {min: 2, max: 3, apply: dateDiff},
-	"DATETIME_PARSE":     {min: 1, max: 1, apply: parseDate},
+	"DATETIME_PARSE":     {min: 1, max: 3, apply: parseDate},
+	"DATETIME_FORMAT":    {min: 1, max: 2, apply: formatDate},
+	"DATESTR":            {min: 1, max: 1, apply: formatAs("YYYY-MM-DD")},
+	"TIMESTR":            {min: 1, max: 1, apply: formatAs("HH:mm:ss")},
 	"DATEADD":            {min: 3, max: 3, apply: addDate},
 }
 
-// isoLayouts are the texts read as dates without a format; Go accepts a fraction after any seconds.
-var isoLayouts = []string{
+// dateOnlyLayouts and dateTimeLayouts are the texts read as dates without a format: ISO forms, then American ones.
+// Go accepts a fraction after any seconds.
+var dateOnlyLayouts = []string{time.DateOnly, "1/2/2006", "January 2, 2006", "Jan 2, 2006"}
+
+var dateTimeLayouts = []string{
 	time.RFC3339,
 	"2006-01-02T15:04:05Z0700",
 	"2006-01-02T15:04Z07:00",
@@ -29,9 +35,11 @@ var isoLayouts = []string{
 	"2006-01-02 15:04:05Z07:00",
 	"2006-01-02 15:04:05",
 	"2006-01-02 15:04",
+	"1/2/2006 15:04",
+	"1/2/2006 3:04 pm",
 }
 
-// toTime reads a date, or a text in ISO form.
+// toTime reads a date, or a text that looks like one.
 func (v Value) toTime() (Value, bool) {
 	v = v.scalar()
 	if v.kind == kindTime {
@@ -41,10 +49,12 @@ func (v Value) toTime() (Value, bool) {
 		return Value{}, false
 	}
 	text := strings.TrimSpace(v.text)
-	if t, err := time.Parse(time.DateOnly, text); err == nil {
-		return dateValue(t), true
+	for _, layout := range dateOnlyLayouts {
+		if t, err := time.Parse(layout, text); err == nil {
+			return dateValue(t), true
+		}
 	}
-	for _, layout := range isoLayouts {
+	for _, layout := range dateTimeLayouts {
 		if t, err := time.Parse(layout, text); err == nil {
 			return timeValue(t.UTC()), true
 		}
@@ -88,12 +98,19 @@ func compareDates(accept func(order int) bool) func(*evaluation, []Value) Value 
 	}
 }
 
+// parseDate is DATETIME_PARSE(text, [format], [locale]); a date passes through, only English is known.
 func parseDate(_ *evaluation, args []Value) Value {
 	t, ok := args[0].toTime()
-	if !ok {
+	switch {
+	case len(args) == 3 && !isEnglish(args[2].Text()):
 		return errorValue()
+	case len(args) >= 2 && args[0].scalar().kind == kindText:
+		return readDate(args[0].Text(), args[1].Text())
+	case !ok:
+		return errorValue()
+	default:
+		return t
 	}
-	return t
 }
 
 // dateDiff counts whole units from the second date to the first, cut towards zero; seconds without a unit.
@@ -118,5 +135,5 @@ func addDate(_ *evaluation, args []Value) Value {
 	if !ok {
 		return errorValue()
 	}
-	return Value{kind: kindTime, time: moved, dateOnly: t.dateOnly && unit >= unitDay}
+	return calendarValue(moved, t.dateOnly && unit >= unitDay)
 }

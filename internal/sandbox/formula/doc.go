@@ -5,7 +5,8 @@
 // is harder on clients.
 //
 // It must never panic, loop or grow without bound on any input: source length, nesting and the work of one
-// evaluation are limited, and regular expressions run in linear time. It does no I/O and keeps no state.
+// evaluation are limited, and regular expressions run without backtracking. It keeps no state and reads nothing but the
+// system's time zones, for SET_TIMEZONE.
 //
 // Only the sandbox may import it: the service itself writes formulas and has no need to read them.
 package formula

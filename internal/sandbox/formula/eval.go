@@ -27,6 +27,19 @@ func (ev *evaluation) text(s string) Value {
 	return textValue(s)
 }
 
+// cost is what touching a value takes; an item of a list counts more than its text, for the memory it needs.
+func (v Value) cost() int {
+	const perItem = 128
+	total := 1 + len(v.text)
+	if v.kind == kindObject {
+		total += len(objectText(v.object))
+	}
+	for _, item := range v.list {
+		total += perItem + item.cost()
+	}
+	return total
+}
+
 type node interface {
 	eval(ev *evaluation) Value
 }
@@ -64,7 +77,11 @@ func (n fieldRef) eval(ev *evaluation) Value {
 	if !ok {
 		return errorValue()
 	}
-	return cellValue(cell, 0)
+	value := cellValue(cell, 0)
+	if !ev.spend(value.cost()) {
+		return errorValue()
+	}
+	return value
 }
 
 func (n negation) eval(ev *evaluation) Value {
@@ -96,15 +113,15 @@ func (n *call) eval(ev *evaluation) Value {
 	args := make([]Value, len(n.args))
 	for i, arg := range n.args {
 		args[i] = arg.eval(ev)
-		if args[i].IsError() {
-			return args[i]
+		if args[i].IsError() || !ev.spend(args[i].cost()) {
+			return errorValue()
 		}
 	}
 	return n.function.apply(ev, args)
 }
 
 func (ev *evaluation) operate(op string, a, b Value) Value {
-	if a.IsError() || b.IsError() || !ev.spend(1) {
+	if a.IsError() || b.IsError() || !ev.spend(a.cost()+b.cost()) {
 		return errorValue()
 	}
 	switch op {

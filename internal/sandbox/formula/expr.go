@@ -2,7 +2,6 @@ package formula
 
 import (
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -42,8 +41,8 @@ func (e *Expr) Eval(env Env) Value {
 	return e.root.eval(&evaluation{env: env, options: e.options, work: maxWork})
 }
 
-// Equalities recognises {F}='x' and OR({F}='x', {F}='y', …) over one field, which an index can answer. The result
-// agrees with [Expr.Eval] for fields that hold text. An empty literal is not recognised, as it also finds empty cells.
+// Equalities recognises {F}='x' and OR({F}='x', {F}='y', …) over one field, which an index can answer. It agrees
+// with [Expr.Eval] for fields that hold nothing but text. An empty literal is not recognised: it also finds empty cells.
 func (e *Expr) Equalities() (field string, literals []string, ok bool) {
 	alternatives := []node{e.root}
 	if or, isCall := e.root.(*call); isCall && or.name == "OR" {
@@ -51,12 +50,10 @@ func (e *Expr) Equalities() (field string, literals []string, ok bool) {
 	}
 	for _, alternative := range alternatives {
 		name, text, ok := equality(alternative)
-		if !ok || (field != "" && !strings.EqualFold(field, name)) {
+		if !ok || (field != "" && field != name) {
 			return "", nil, false
 		}
-		if field == "" {
-			field = name
-		}
+		field = name
 		literals = append(literals, text)
 	}
 	return field, literals, true

@@ -103,7 +103,7 @@ func TestEval(t *testing.T) {
 	}
 }
 
-func tableLines(t *testing.T, file string) []string {
+func tableLines(t testing.TB, file string) []string {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -124,7 +124,7 @@ func cutLast(s, separator string) (before, after string, found bool) {
 	return strings.TrimSpace(s[:at]), strings.TrimSpace(s[at+len(separator):]), true
 }
 
-func shown(t *testing.T, v formula.Value) string {
+func shown(t testing.TB, v formula.Value) string {
 	t.Helper()
 	if v.IsError() {
 		return "#ERROR!"

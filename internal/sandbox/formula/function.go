@@ -34,7 +34,12 @@ func (f *function) arity() string {
 }
 
 // functions is the library by upper-case name.
-var functions = library(logicFunctions, textFunctions, dateFunctions)
+var functions = library(
+	logicFunctions,
+	textFunctions, editFunctions, regexFunctions,
+	numberFunctions, arrayFunctions,
+	dateFunctions, calendarFunctions,
+)
 
 func library(parts ...map[string]*function) map[string]*function {
 	all := map[string]*function{}

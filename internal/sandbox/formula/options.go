@@ -10,8 +10,8 @@ const (
 	MaxDepth = 200
 	// MaxText is the longest text a formula may compute, in bytes; beyond it the result is #ERROR!.
 	MaxText = 1 << 20
-	// maxWork bounds one evaluation, in bytes touched.
-	maxWork = 64 << 20
+	// maxWork bounds one evaluation, in bytes touched or steps of a regular expression.
+	maxWork = 1 << 27
 )
 
 // Options settle what is unconfirmed about Airtable's own evaluator.

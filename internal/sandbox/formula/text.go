@@ -45,9 +45,6 @@ func search(ev *evaluation, args []Value) Value {
 
 func (ev *evaluation) position(args []Value, fold func(string) string) (int, bool) {
 	needle, hay := fold(args[0].Text()), fold(args[1].Text())
-	if !ev.spend(len(needle) + len(hay)) {
-		return 0, false
-	}
 	skip := 0
 	if len(args) == 3 {
 		start, ok := args[2].toNumber()
@@ -99,10 +96,10 @@ func concatenate(ev *evaluation, args []Value) Value {
 	var joined strings.Builder
 	for _, arg := range args {
 		text := arg.Text()
-		if joined.Len()+len(text) > MaxText || !ev.spend(len(text)) {
+		if joined.Len()+len(text) > MaxText {
 			return errorValue()
 		}
 		joined.WriteString(text)
 	}
-	return textValue(joined.String())
+	return ev.text(joined.String())
 }

@@ -92,7 +92,7 @@ func startOf(t time.Time, u unit) time.Time {
 }
 
 // addUnits moves a time by whole units; the fraction of a count of months is dropped, as is that of days and weeks.
-// It fails where the result leaves the years 1 to 9999.
+// It fails on a count that leads out of the calendar by far.
 func addUnits(t time.Time, count float64, u unit) (time.Time, bool) {
 	const msPerDay, farthest = 86_400_000, 10_000 * 366 * 86_400_000
 	ms := count * float64(unitLength(u)/time.Millisecond)
@@ -111,7 +111,7 @@ func addUnits(t time.Time, count float64, u unit) (time.Time, bool) {
 		moved := t.UTC().AddDate(0, 0, int(ms/msPerDay)).Add(time.Duration(math.Mod(ms, msPerDay)) * time.Millisecond)
 		t = moved.In(t.Location())
 	}
-	return t, t.Year() >= 1 && t.Year() <= 9999
+	return t, true
 }
 
 // addMonths keeps the day of the month, or takes the last one where the month is shorter.

@@ -37,8 +37,8 @@ type Date time.Time
 
 func textValue(s string) Value      { return Value{kind: kindText, text: s} }
 func numberValue(n float64) Value   { return Value{kind: kindNumber, number: n} }
-func timeValue(t time.Time) Value   { return Value{kind: kindTime, time: t} }
-func dateValue(t time.Time) Value   { return Value{kind: kindTime, time: t, dateOnly: true} }
+func timeValue(t time.Time) Value   { return calendarValue(t, false) }
+func dateValue(t time.Time) Value   { return calendarValue(t, true) }
 func listValue(items []Value) Value { return Value{kind: kindList, list: items} }
 func errorValue() Value             { return Value{kind: kindError} }
 
@@ -47,6 +47,14 @@ func boolValue(b bool) Value {
 		return Value{kind: kindBool, number: 1}
 	}
 	return Value{kind: kindBool}
+}
+
+// calendarValue is #ERROR! outside the years 1 to 9999, which have no JSON form.
+func calendarValue(t time.Time, dateOnly bool) Value {
+	if year := t.UTC().Year(); year < 1 || year > 9999 {
+		return errorValue()
+	}
+	return Value{kind: kindTime, time: t, dateOnly: dateOnly}
 }
 
 // maxCellDepth bounds lists within lists in a cell; Airtable has at most lookups of lists.
@@ -139,7 +147,7 @@ func (v Value) Any() any {
 	case kindBool:
 		return v.number != 0
 	case kindTime:
-		return v.time
+		return v.time.UTC()
 	case kindObject:
 		return v.object
 	case kindError:
