@@ -20,7 +20,8 @@ CREATE TABLE base (
     failure          text        NOT NULL DEFAULT '', -- signature of the last permanent failure
     failures         int         NOT NULL DEFAULT 0,  -- how many of the same in a row
     taking           json        NOT NULL DEFAULT '[]', -- records between take and intend (R7)
-    turn             bigint      NOT NULL DEFAULT 0
+    turn             bigint      NOT NULL DEFAULT 0,
+    woken_at         timestamptz NOT NULL DEFAULT '-infinity' -- when a tick last asked for a pass
 );
 INSERT INTO base (name) VALUES ('');
 
@@ -95,6 +96,7 @@ CREATE TABLE entry (
     last_status       int,                            -- last answer of this claim
     last_error        text        NOT NULL DEFAULT '',
     alone             boolean     NOT NULL DEFAULT false,
+    landed_intent     uuid,                           -- a write of this entry that landed while nobody held it (R2)
 
     -- the outcome of the last replay
     outcome           text CHECK (outcome IN ('replayed', 'partially_replayed', 'superseded', 'needs_review', 'replay_failed')),
@@ -188,6 +190,8 @@ CREATE TABLE run_entry (
     PRIMARY KEY (run_id, entry_id)
 );
 
+CREATE INDEX run_entry_open ON run_entry (run_id) WHERE outcome = '';
+
 CREATE TABLE write (
     id               uuid PRIMARY KEY,
     seq              bigint GENERATED ALWAYS AS IDENTITY,
@@ -216,7 +220,7 @@ CREATE TABLE write (
     entry_id         uuid REFERENCES entry (id),
     settled_at       timestamptz
 );
-CREATE INDEX write_queued ON write (base, rank, target_table, seq) WHERE status = 'queued';
+CREATE INDEX write_queued ON write (base, seq) WHERE status = 'queued';
 CREATE INDEX write_by_record ON write (target_table, record_key) WHERE status = 'queued';
 
 CREATE TABLE intent (
@@ -233,11 +237,10 @@ CREATE TABLE intent (
     version_before text        NOT NULL DEFAULT '',
     state          text        NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'landed', 'not_landed', 'unknown')),
     attempts       json        NOT NULL DEFAULT '[]',
-    sends          int         NOT NULL DEFAULT 0, -- attempts whose fate was not known when stored
     retry          boolean     NOT NULL DEFAULT false, -- the sender gave up on its last attempt and said so: the same write may be sent again (R4b)
     may_land_until timestamptz NOT NULL,
     look_at        timestamptz NOT NULL,
-    lease_token    bigint      NOT NULL,
+    fact           json,                               -- the answer that proved the landing, stored by whoever had it (R4)
     created_at     timestamptz NOT NULL DEFAULT replay_now(),
     closed_at      timestamptz
 );
@@ -255,6 +258,7 @@ CREATE TABLE intent_member (
 );
 CREATE INDEX intent_member_by_member ON intent_member (member_id);
 
+-- What the service remembers of a record between reads (R4b).
 CREATE TABLE record_mark (
     target_table text        NOT NULL,
     record_key   text        NOT NULL,

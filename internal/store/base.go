@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"airtable-replay/internal/deadletter"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// BaseState is what people see of a base.
+type BaseState struct {
+	Name           string
+	Halted         bool
+	HaltedAt       time.Time
+	HaltedBy       string
+	Reason         string    // of the halt or of the pause
+	PausedUntil    time.Time // zero: not paused
+	WaitingEntries int
+	WaitingWrites  int
+	WaitingMirror  int
+	LeaseHolder    string // empty: nobody works on it
+	LeaseUntil     time.Time
+}
+
+// ListBases lists the configured bases with what waits for each.
+func (s *Store) ListBases(ctx context.Context) ([]BaseState, error) {
+	const listBases = `
+		SELECT name, halted_at IS NOT NULL, halted_at, halted_by, CASE WHEN halted_at IS NOT NULL THEN halt_reason WHEN paused_until > replay_now() THEN pause_reason ELSE '' END,
+			CASE WHEN paused_until > replay_now() THEN paused_until END,
+			(SELECT count(*) FROM entry WHERE base = b.name AND status = 'replaying'),
+			(SELECT count(*) FROM write WHERE base = b.name AND status = 'queued'),
+			(SELECT count(*) FROM mirror_row WHERE base = b.name AND dirty_at IS NOT NULL),
+			CASE WHEN lease_until > replay_now() THEN lease_holder ELSE '' END, CASE WHEN lease_until > replay_now() THEN lease_until END
+		FROM base b WHERE name <> '' ORDER BY name`
+	rows, err := s.db(ctx).Query(ctx, listBases)
+	if err != nil {
+		return nil, interpretError("list bases", err)
+	}
+	bs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b BaseState, err error) {
+		var halted, paused, lease instant
+		err = row.Scan(&b.Name, &b.Halted, &halted, &b.HaltedBy, &b.Reason, &paused, &b.WaitingEntries, &b.WaitingWrites, &b.WaitingMirror, &b.LeaseHolder, &lease)
+		b.HaltedAt, b.PausedUntil, b.LeaseUntil = halted.Time, paused.Time, lease.Time
+		return b, err
+	})
+	return bs, interpretError("list bases", err)
+}
+
+// FindBase is the state of one base.
+func (s *Store) FindBase(ctx context.Context, name string) (BaseState, error) {
+	bs, err := s.ListBases(ctx)
+	if err != nil {
+		return BaseState{}, err
+	}
+	for _, b := range bs {
+		if b.Name == name {
+			return b, nil
+		}
+	}
+	return BaseState{}, deadletter.Errorf(deadletter.CodeNotFound, "base-not-found", "there is no base %q", name)
+}
+
+// PauseBase makes the whole base wait, in every process (W3). A longer pause that is already set
+// stays.
+func (s *Store) PauseBase(ctx context.Context, base string, d time.Duration, reason string) error {
+	const pauseBase = `UPDATE base SET paused_until = greatest(coalesce(paused_until, '-infinity'), replay_now() + $2::interval), pause_reason = $3 WHERE name = $1`
+	_, err := s.db(ctx).Exec(ctx, pauseBase, base, d, text(reason))
+	return interpretError("pause base", err)
+}
+
+// HaltBase stops a base until somebody resumes it (W7): live writes stay queued, claimed entries that
+// have no write under way go back to Pending Review. first is false when it was halted already.
+func (s *Store) HaltBase(ctx context.Context, base, reason, actor string) (first bool, err error) {
+	err = s.InTx(ctx, func(ctx context.Context) error {
+		const haltBase = `UPDATE base SET halted_at = replay_now(), halt_reason = $2, halted_by = $3 WHERE name = $1 AND halted_at IS NULL`
+		tag, err := s.db(ctx).Exec(ctx, haltBase, base, text(reason), text(actor))
+		if err != nil {
+			return err
+		}
+		first = tag.RowsAffected() == 1
+		_, err = s.giveBack(ctx, giveBack{
+			transition: deadletter.TransitionReleased, reason: deadletter.ReasonBaseHalted, actor: actor,
+			note:  "The base was halted before this entry was written: " + reason,
+			where: "e.base = @base", args: pgx.NamedArgs{"base": base},
+		})
+		return err
+	})
+	return first, interpretError("halt base", err)
+}
+
+// ResumeBase lets a halted base go on and forgets its failures.
+func (s *Store) ResumeBase(ctx context.Context, base string) error {
+	const resumeBase = `UPDATE base SET halted_at = NULL, halt_reason = '', halted_by = '', failure = '', failures = 0, woken_at = '-infinity' WHERE name = $1 AND halted_at IS NOT NULL`
+	tag, err := s.db(ctx).Exec(ctx, resumeBase, base)
+	if err == nil && tag.RowsAffected() == 0 {
+		return deadletter.Errorf(deadletter.CodeConflict, "base-not-halted", "base %q is not halted", base)
+	}
+	return interpretError("resume base", err)
+}
+
+// CountFailure counts identical permanent failures in a row and returns how many there are now.
+func (s *Store) CountFailure(ctx context.Context, base, signature string) (n int, err error) {
+	const countFailure = `UPDATE base SET failures = CASE WHEN failure = $2 THEN failures + 1 ELSE 1 END, failure = $2 WHERE name = $1 RETURNING failures`
+	err = s.db(ctx).QueryRow(ctx, countFailure, base, text(signature)).Scan(&n)
+	return n, interpretError("count failure", err)
+}
+
+// ResetFailures ends a row of identical failures.
+func (s *Store) ResetFailures(ctx context.Context, base string) error {
+	_, err := s.db(ctx).Exec(ctx, `UPDATE base SET failure = '', failures = 0 WHERE name = $1 AND failures > 0`, base)
+	return interpretError("reset failures", err)
+}

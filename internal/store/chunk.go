@@ -1,0 +1,129 @@
+package store
+
+import (
+	"time"
+
+	"airtable-replay/internal/deadletter"
+)
+
+// The bounds of one chunk: records per request, members and payload bytes (design hop 3).
+const (
+	chunkRecords = 10
+	chunkMembers = 1000
+	chunkBytes   = 16 << 20
+)
+
+// Chunk is what a pass works on next: up to ten records of one target.
+type Chunk struct {
+	Target string
+	Items  []Item
+}
+
+// Item is one record of a chunk: the intents that are open on it and what waits for it, either live
+// writes or entries, never both. Members may be empty: then only the intents are to be looked at.
+type Item struct {
+	Ref      RecordRef
+	TargetID string // the sender's ID; empty where the payload does not tell
+	Members  []Member
+	Intents  []OpenIntent
+	Mark     Mark
+	Siblings []string // entries of the record at Pending Review (P4)
+}
+
+// MemberRef names a member and the claim under which it was taken.
+type MemberRef struct {
+	Kind     deadletter.MemberKind
+	ID       string
+	Claim    int64 // 0 for live writes
+	Revision int   // of the payload
+}
+
+// Member is a claimed entry or a queued live write as the pass takes it.
+type Member struct {
+	MemberRef
+	Source         string
+	Operation      deadletter.Operation
+	RawPayload     []byte
+	FirstAttemptAt time.Time // of a live write: the moment of acceptance
+	Order          int64
+	Mode           deadletter.Mode
+	Chosen         []string
+	Expect         map[string]any
+	Tries          int // attempts made under this claim (W2)
+	LastStatus     int
+	LastError      string
+	Wrote          deadletter.Version
+	LandedIntent   string // a write of this entry that landed while nobody held it
+	RunID          string
+	By             string
+	Alone          bool
+	Flags          []string
+}
+
+// Mark is what is remembered of a record, by version field.
+type Mark struct {
+	RecordID  string
+	Clocks    map[string]ClockMark
+	Guards    map[string]deadletter.GuardMark
+	RestUntil time.Time // zero: does not rest
+	Resting   bool
+	Deaths    int
+}
+
+// ClockMark is the highest version of ours that landed under one version field, as sent and as
+// Airtable gave it back.
+type ClockMark struct {
+	Highest deadletter.Version
+	Stored  deadletter.Version
+}
+
+// Of is the mark as a decision under one version field needs it.
+func (m Mark) Of(clock string) deadletter.Mark {
+	c := m.Clocks[clock]
+	return deadletter.Mark{RecordID: m.RecordID, Highest: c.Highest, Stored: c.Stored, Guards: m.Guards}
+}
+
+// OpenIntent is a stored write whose fate is not settled yet (R2).
+type OpenIntent struct {
+	deadletter.Intent
+	Target   string
+	Clock    string
+	Retry    bool // its sender gave up on it in good order: the same write may be sent again (R4b)
+	Fact     *Fact
+	Attempts []Attempt
+	Members  []IntentMember
+	DueAt    bool // its look-at time has come
+}
+
+// IntentMember is one member of an intent with what becomes of it once the write has landed.
+type IntentMember struct {
+	MemberRef
+	Verdict deadletter.Verdict
+	Held    bool // still replaying under the same claim, or still queued
+}
+
+// Attempt is one sending of an intent.
+type Attempt struct {
+	At           time.Time       `json:"at"`
+	Status       int             `json:"status,omitempty"` // of the answer; 0: none
+	Fate         deadletter.Fate `json:"fate"`
+	MayLandUntil time.Time       `json:"may_land_until"`
+}
+
+// Fact is the answer that proves a landing (R4): the record as Airtable gave it back.
+type Fact struct {
+	RecordID string         `json:"record_id"`
+	Created  bool           `json:"created,omitempty"`
+	Fields   map[string]any `json:"fields"`
+}
+
+// unknownAttempts counts the attempts of which nobody knows whether they landed.
+func (i OpenIntent) unknownAttempts() int {
+	n := 0
+	for _, a := range i.Attempts {
+		if a.Fate == deadletter.FateOpen {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,201 @@
+package store
+
+import (
+	"context"
+
+	"airtable-replay/internal/deadletter"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Route is where the entries of one source go by today's configuration.
+type Route struct {
+	Source, Target, Base string
+	Rank                 int // dependency rank of the target (B2)
+}
+
+// Claim is a press or the start of a run: which entries, by whom, and how they are to be checked.
+type Claim struct {
+	Run         deadletter.Run // kind, mode, requested by, note and selector
+	Filter      Filter         // the selection; only Pending Review entries are ever claimed
+	AttemptCap  int            // entries with as many failures of their own stay (O3); 0: no cap
+	Limit       int            // claim at most so many, the oldest first; 0: all
+	PressReason string
+	Chosen      []string
+	Expect      map[string]map[string]any // by entry ID
+	Routes      []Route
+}
+
+// Claimed is what a claim took.
+type Claimed struct {
+	RunID string
+	IDs   []string
+	Bases []string // to be woken
+}
+
+// ClaimEntries moves every selected entry from Pending Review to Replaying in one statement, with
+// its run, its claim number, its history and its place in the run (P1). Nothing selected: no run is
+// made and Claimed is empty. It locks the bases first, so that a pass that is about to end sees the
+// new work (R1).
+func (s *Store) ClaimEntries(ctx context.Context, c Claim) (Claimed, error) {
+	var out Claimed
+	err := s.InTx(ctx, func(ctx context.Context) error {
+		if err := s.shareBases(ctx, c.Routes); err != nil {
+			return err
+		}
+		run, err := s.insertRun(ctx, c.Run)
+		if err != nil {
+			return err
+		}
+		out = Claimed{RunID: run}
+		seen := map[string]bool{}
+		rows, err := s.claimRows(ctx, run, c)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			out.IDs = append(out.IDs, r.ID)
+			if !seen[r.Base] {
+				seen[r.Base] = true
+				out.Bases = append(out.Bases, r.Base)
+			}
+		}
+		if len(out.IDs) == 0 {
+			out = Claimed{}
+			_, err = s.db(ctx).Exec(ctx, `DELETE FROM run WHERE id = $1`, run)
+			return err
+		}
+		return s.finishClaim(ctx, run, c, out.IDs)
+	})
+	return out, interpretError("claim entries", err)
+}
+
+func (s *Store) shareBases(ctx context.Context, routes []Route) error {
+	names := []string{""}
+	for _, r := range routes {
+		names = append(names, r.Base)
+	}
+	_, err := s.db(ctx).Exec(ctx, `SELECT 1 FROM base WHERE name = ANY ($1) ORDER BY name FOR KEY SHARE`, names)
+	return err
+}
+
+type claimedRow struct {
+	ID   string
+	Base string
+}
+
+func (s *Store) claimRows(ctx context.Context, run string, c Claim) ([]claimedRow, error) {
+	where, args := c.Filter.conditions()
+	if c.AttemptCap > 0 {
+		where += " AND e.own_failures < @cap"
+		args["cap"] = c.AttemptCap
+	}
+	order := "ORDER BY e.id"
+	if c.Limit > 0 {
+		order = "ORDER BY e.first_attempt_at, e.id LIMIT @limit"
+		args["limit"] = c.Limit
+	}
+	var sources, targets, bases []string
+	var ranks []int32
+	for _, r := range c.Routes {
+		sources, targets, bases, ranks = append(sources, r.Source), append(targets, r.Target), append(bases, r.Base), append(ranks, int32(r.Rank))
+	}
+	priority := 1
+	if c.Run.Kind == deadletter.RunPress {
+		priority = 0
+	}
+	for k, v := range map[string]any{
+		"run_id": run, "mode": c.Run.Mode, "chosen": c.Chosen, "press_reason": text(c.PressReason), "by": text(c.Run.RequestedBy),
+		"priority": priority, "sources": sources, "targets": targets, "bases": bases, "ranks": ranks, "note": text(c.Run.Note),
+	} {
+		args[k] = v
+	}
+	claimEntries := `
+		WITH route AS (
+			SELECT * FROM unnest(@sources::text[], @targets::text[], @bases::text[], @ranks::int[]) AS r (source, target, base, rank)
+		), pick AS (
+			SELECT e.id, coalesce(r.target, e.target_table) AS target, coalesce(r.base, '') AS base, coalesce(r.rank, 0) AS rank
+			FROM entry e LEFT JOIN route r ON r.source = e.source_system
+			WHERE e.status = 'pending_review' AND ` + where + ` ` + order + ` FOR NO KEY UPDATE OF e
+		), claimed AS (
+			UPDATE entry e SET status = 'replaying', claim = e.claim + 1, run_id = @run_id, mode = @mode, chosen = coalesce(@chosen, '{}'),
+				expect = NULL, press_reason = @press_reason, requested_by = @by, requested_at = replay_now(), updated_at = replay_now(),
+				due_at = replay_now(), priority = @priority, rank = pick.rank, base = pick.base, target_table = pick.target,
+				tries = 0, last_status = NULL, last_error = '', alone = false,
+				outcome = NULL, outcome_reason = '', replayed_by = '', replayed_at = NULL, fields_replayed = NULL, fields_skipped = NULL,
+				values_before = NULL, effect = '', notes = '', replay_status = NULL, replay_error = '', replay_attempts = 0
+			FROM pick WHERE e.id = pick.id AND e.status = 'pending_review'
+			RETURNING e.id, e.base, e.claim
+		), history AS (
+			INSERT INTO entry_history (entry_id, event, from_status, to_status, actor, run_id, claim, note)
+			SELECT id, 'claimed', 'pending_review', 'replaying', @by, @run_id, claim, @note FROM claimed
+		), member AS (
+			INSERT INTO run_entry (run_id, entry_id, claim) SELECT @run_id, id, claim FROM claimed
+		)
+		SELECT id::text, base FROM claimed`
+	rows, err := s.db(ctx).Query(ctx, claimEntries, args)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[claimedRow])
+}
+
+func (s *Store) finishClaim(ctx context.Context, run string, c Claim, ids []string) error {
+	if _, err := s.db(ctx).Exec(ctx, `UPDATE run SET claimed = $2 WHERE id = $1`, run, len(ids)); err != nil {
+		return err
+	}
+	for id, expect := range c.Expect {
+		d, err := doc(expect)
+		if err != nil {
+			return err
+		}
+		if _, err := s.db(ctx).Exec(ctx, `UPDATE entry SET expect = $3 WHERE id = $1 AND run_id = $2`, id, run, d); err != nil {
+			return err
+		}
+	}
+	if c.Run.Kind != deadletter.RunPress {
+		return nil
+	}
+	return s.touchMirror(ctx, ids, mirrorPatience, false)
+}
+
+// Reidentify corrects the key, version and route of an entry from its present payload: its source may
+// have been configured, or its payload edited, since it was filed.
+func (s *Store) Reidentify(ctx context.Context, id string, targetID, sourceVersion string, v deadletter.Version) error {
+	version, sort := versionColumns(v)
+	updated, _ := v.Time()
+	const reidentify = `
+		UPDATE entry SET target_id = coalesce(@target_id, target_id), source_version = @source_version, version = @version,
+			version_sort = @version_sort::numeric, source_updated_at = @updated
+		WHERE id = @id AND (target_id, version, source_version) IS DISTINCT FROM (coalesce(@target_id, target_id), @version, @source_version)`
+	_, err := s.db(ctx).Exec(ctx, reidentify, names{
+		"id": id, "target_id": orNullText(targetID), "source_version": text(sourceVersion), "version": version, "version_sort": sort, "updated": orNull(updated),
+	})
+	return interpretError("reidentify entry", err)
+}
+
+// OpenSiblings lists the entries at Pending Review that wait for the same record as an entry.
+func (s *Store) OpenSiblings(ctx context.Context, id string) ([]string, error) {
+	const openSiblings = `
+		SELECT o.id::text FROM entry e JOIN entry o ON o.target_table = e.target_table AND o.record_key = e.record_key AND o.id <> e.id
+		WHERE e.id = $1::uuid AND e.target_id IS NOT NULL AND o.status = 'pending_review' ORDER BY o.seq`
+	return s.idsOf(ctx, "open siblings", openSiblings, id)
+}
+
+// ReviewGroup lists the entries at Pending Review that the decision which sent this entry to review
+// sent there with it (R11); the entry itself included.
+func (s *Store) ReviewGroup(ctx context.Context, id string) ([]string, error) {
+	const reviewGroup = `
+		SELECT o.id::text FROM entry e JOIN entry o ON o.review_group = e.review_group
+		WHERE e.id = $1::uuid AND e.review_group IS NOT NULL AND o.status = 'pending_review' AND o.outcome = 'needs_review' ORDER BY o.seq`
+	return s.idsOf(ctx, "review group", reviewGroup, id)
+}
+
+func (s *Store) idsOf(ctx context.Context, doing, sql string, args ...any) ([]string, error) {
+	rows, err := s.db(ctx).Query(ctx, sql, args...)
+	if err != nil {
+		return nil, interpretError(doing, err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return ids, interpretError(doing, err)
+}

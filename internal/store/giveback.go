@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"airtable-replay/internal/deadletter"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// giveBack moves replaying entries back to Pending Review without a decision: sweep, reset, halt,
+// cancel. The claim number rises, so that a pass that still works on them can neither write nor
+// record; intents and Values Before stay (R2).
+type giveBack struct {
+	transition deadletter.Transition
+	reason     deadletter.Reason
+	actor      string
+	note       string
+	where      string // over entry e
+	args       pgx.NamedArgs
+}
+
+// mayHaveLanded is what an entry says when it goes back while a write of its own is unaccounted for.
+const mayHaveLanded = " A write was under way: check the record, it may have been changed."
+
+func (s *Store) giveBack(ctx context.Context, g giveBack) ([]string, error) {
+	for k, v := range map[string]any{
+		"event": g.transition, "reason": g.reason, "actor": text(g.actor), "note": text(g.note), "landed_note": mayHaveLanded,
+	} {
+		g.args[k] = v
+	}
+	giveBackEntries := `
+		WITH pick AS (
+			SELECT e.id, EXISTS (SELECT 1 FROM intent_member im JOIN intent i ON i.id = im.intent_id WHERE im.member_id = e.id AND i.state = 'open') AS open
+			FROM entry e WHERE e.status = 'replaying' AND ` + g.where + ` ORDER BY e.id FOR NO KEY UPDATE OF e
+		), given AS (
+			UPDATE entry e SET status = 'pending_review', claim = e.claim + 1, due_at = NULL, updated_at = replay_now(),
+				outcome = NULL, outcome_reason = @reason, replayed_by = @actor, replayed_at = replay_now(), replay_attempts = e.tries,
+				replay_status = e.last_status, replay_error = e.last_error,
+				notes = @note || CASE WHEN pick.open THEN @landed_note ELSE '' END,
+				flags = CASE WHEN pick.open AND NOT 'may_have_been_written' = ANY (e.flags) THEN e.flags || '{may_have_been_written}' ELSE e.flags END
+			FROM pick WHERE e.id = pick.id RETURNING e.id, e.run_id, e.claim, e.notes
+		), history AS (
+			INSERT INTO entry_history (entry_id, event, from_status, to_status, actor, run_id, claim, reason, note)
+			SELECT id, @event, 'replaying', 'pending_review', @actor, run_id, claim, @reason, notes FROM given
+		), member AS (
+			UPDATE run_entry m SET outcome = 'released', reason = @reason, settled_at = replay_now()
+			FROM given WHERE m.run_id = given.run_id AND m.entry_id = given.id AND m.outcome = ''
+		)
+		SELECT id::text, coalesce(run_id::text, '') FROM given`
+	rows, err := s.db(ctx).Query(ctx, giveBackEntries, g.args)
+	if err != nil {
+		return nil, err
+	}
+	type pair struct{ ID, Run string }
+	given, err := pgx.CollectRows(rows, pgx.RowToStructByPos[pair])
+	if err != nil || len(given) == 0 {
+		return nil, err
+	}
+	var ids, runs []string
+	for _, p := range given {
+		ids, runs = append(ids, p.ID), append(runs, p.Run)
+	}
+	if _, err := s.FinishRuns(ctx, distinct(runs)); err != nil {
+		return nil, err
+	}
+	return ids, s.touchMirror(ctx, ids, 0, true)
+}
+
+func distinct(list []string) []string {
+	seen := map[string]bool{"": true}
+	var out []string
+	for _, v := range list {
+		if !seen[v] {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// stuck is true of a replaying entry e of base b that is due while its base, neither halted, paused
+// nor leased, has made no progress for @after (S1, R5). Paused, resting or waiting is not stuck.
+const stuck = `e.status = 'replaying' AND e.due_at <= replay_now() - @after::interval AND b.halted_at IS NULL
+	AND coalesce(b.paused_until, '-infinity') <= replay_now() - @after::interval AND b.lease_until <= replay_now() AND b.progress_at <= replay_now() - @after::interval
+	AND NOT EXISTS (SELECT 1 FROM record_mark m WHERE m.target_table = e.target_table AND m.record_key = e.record_key AND m.rest_until > replay_now())`
+
+// SweepStuck returns every stuck entry to Pending Review and lists them (S1).
+func (s *Store) SweepStuck(ctx context.Context, after time.Duration) (ids []string, err error) {
+	err = s.InTx(ctx, func(ctx context.Context) error {
+		bases, err := s.idsOf(ctx, "find stuck bases", `SELECT DISTINCT b.name FROM base b JOIN entry e ON e.base = b.name WHERE `+stuck, names{"after": after})
+		if err != nil || len(bases) == 0 {
+			return err
+		}
+		const lockBases = `SELECT 1 FROM base WHERE name = ANY ($1) ORDER BY name FOR NO KEY UPDATE`
+		if _, err := s.db(ctx).Exec(ctx, lockBases, bases); err != nil {
+			return err
+		}
+		ids, err = s.giveBack(ctx, giveBack{
+			transition: deadletter.TransitionSwept, reason: deadletter.ReasonSwept, actor: "sweeper",
+			note:  "Nobody had worked on this entry for " + after.String() + ", so it was returned. Check the record before you press again.",
+			where: `e.id IN (SELECT e.id FROM entry e JOIN base b ON b.name = e.base WHERE ` + stuck + `)`, args: pgx.NamedArgs{"after": after},
+		})
+		return err
+	})
+	return ids, interpretError("sweep stuck", err)
+}
+
+// ListStuck lists the entries that the next sweep would return.
+func (s *Store) ListStuck(ctx context.Context, after time.Duration) ([]deadletter.Entry, error) {
+	rows, err := s.db(ctx).Query(ctx, `SELECT `+entryColumns+` FROM entry e JOIN base b ON b.name = e.base WHERE `+stuck+` ORDER BY e.requested_at, e.id LIMIT 1000`,
+		names{"after": after})
+	if err != nil {
+		return nil, interpretError("list stuck", err)
+	}
+	es, err := pgx.CollectRows(rows, scanEntry)
+	return es, interpretError("list stuck", err)
+}
+
+// ResetEntry returns one replaying entry to Pending Review on an admin's word (S2). While a living
+// pass has a write of the entry under way it is refused.
+func (s *Store) ResetEntry(ctx context.Context, id, actor, reason string) error {
+	err := s.InTx(ctx, func(ctx context.Context) error {
+		e, err := s.ShowEntry(ctx, id)
+		if err != nil {
+			return err
+		}
+		var leased bool
+		const lockBase = `SELECT lease_until > replay_now() FROM base WHERE name = $1 FOR NO KEY UPDATE`
+		if err := s.db(ctx).QueryRow(ctx, lockBase, e.Base).Scan(&leased); err != nil {
+			return err
+		}
+		if leased {
+			if err := s.refuseBeingWritten(ctx, e); err != nil {
+				return err
+			}
+		}
+		ids, err := s.giveBack(ctx, giveBack{
+			transition: deadletter.TransitionReset, reason: deadletter.ReasonReset, actor: actor, note: resetNote(actor, reason),
+			where: "e.id = @id::uuid", args: pgx.NamedArgs{"id": e.ID},
+		})
+		if err == nil && len(ids) == 0 {
+			err = notReplaying(e)
+		}
+		return err
+	})
+	return interpretError("reset entry", err)
+}
+
+func resetNote(actor, reason string) string {
+	note := "Reset by " + actor + "."
+	if reason != "" {
+		note += " Reason: " + reason
+	}
+	return note
+}
+
+func notReplaying(e deadletter.Entry) error {
+	err := deadletter.Errorf(deadletter.CodeConflict, "entry-not-replaying", "only an entry that is replaying can be reset; this one is %s", e.Status)
+	err.EntryStatus = e.Status
+	return err
+}
+
+func (s *Store) refuseBeingWritten(ctx context.Context, e deadletter.Entry) error {
+	const openIntent = `SELECT EXISTS (SELECT 1 FROM intent_member im JOIN intent i ON i.id = im.intent_id WHERE im.member_id = $1 AND i.state = 'open' AND NOT i.retry)`
+	var open bool
+	if err := s.db(ctx).QueryRow(ctx, openIntent, e.ID).Scan(&open); err != nil || !open {
+		return err
+	}
+	err := deadletter.Errorf(deadletter.CodeConflict, "entry-being-written", "a write of this entry is under way; its outcome will be recorded within a minute")
+	err.EntryStatus = e.Status
+	if e.Replay != nil {
+		err.RunID = e.Replay.RunID
+	}
+	return err
+}

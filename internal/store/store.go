@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"airtable-replay/internal/deadletter"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// ErrStale says that a guard matched no row: the lease, the claim or the status is no longer what
+// the caller believed. Nothing was changed.
+var ErrStale = errors.New("no longer held")
+
+// Store runs the service's transactions on one database. It is safe for concurrent use.
+type Store struct {
+	pool       *pgxpool.Pool
+	mirrorBase string
+}
+
+// New makes a Store. mirrorBase is the base that holds the dead letter table; empty: entries are not
+// mirrored.
+func New(pool *pgxpool.Pool, mirrorBase string) *Store {
+	return &Store{pool: pool, mirrorBase: mirrorBase}
+}
+
+// Now is the shared clock on which leases, slots, pauses and rests run: the database's.
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	var now time.Time
+	err := s.db(ctx).QueryRow(ctx, "SELECT replay_now()").Scan(&now)
+	return now.UTC(), interpretError("read clock", err)
+}
+
+// Ping tells whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	return interpretError("reach database", s.pool.Ping(ctx))
+}
+
+type txKey struct{}
+
+// querier is what a pool and a transaction have in common.
+type querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+func (s *Store) db(ctx context.Context) querier {
+	if tx, ok := TxFrom(ctx); ok {
+		return tx
+	}
+	return s.pool
+}
+
+// TxFrom is the transaction that ctx carries, for a job queue that must insert into the same one.
+func TxFrom(ctx context.Context) (pgx.Tx, bool) {
+	tx, ok := ctx.Value(txKey{}).(pgx.Tx)
+	return tx, ok
+}
+
+// InTx runs do in one transaction, carried by the context it is given; a transaction that ctx
+// already carries is joined. A deadlock or a serialization failure is tried once more, so do must
+// have no effect outside the database.
+func (s *Store) InTx(ctx context.Context, do func(ctx context.Context) error) error {
+	if _, ok := TxFrom(ctx); ok {
+		return do(ctx)
+	}
+	err := s.once(ctx, do)
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == "40P01" || pg.Code == "40001") {
+		err = s.once(ctx, do)
+	}
+	return interpretError("run transaction", err)
+}
+
+func (s *Store) once(ctx context.Context, do func(ctx context.Context) error) error {
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		return do(context.WithValue(ctx, txKey{}, tx))
+	})
+}
+
+// interpretError turns a driver's error into the domain's; doing says what was attempted.
+func interpretError(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*deadletter.Error](err); ok || errors.Is(err, ErrStale) {
+		return err
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return &deadletter.Error{Code: deadletter.CodeNotFound, Message: "not found", Err: fmt.Errorf("%s: %w", doing, err)}
+	}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code[:2] != "08" && pg.Code[:2] != "57" && pg.Code[:2] != "53" {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	if pgconn.SafeToRetry(err) || isConnection(err) {
+		return &deadletter.Error{
+			Code: deadletter.CodeUnavailable, Message: "the database does not answer", RetryAfter: 2 * time.Second,
+			Err: fmt.Errorf("%s: %w", doing, err),
+		}
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+func isConnection(err error) bool {
+	if _, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*pgconn.ConnectError](err)
+	return ok
+}
+
+// names are the named arguments of one query; a missing or unused one is an error.
+type names = pgx.StrictNamedArgs

@@ -1,0 +1,127 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"airtable-replay/internal/localpg"
+	"airtable-replay/migrations"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+)
+
+// DB is a migrated database for one test.
+type DB struct {
+	URL  string
+	Pool *pgxpool.Pool
+}
+
+var (
+	once     sync.Once
+	admin    string
+	template string
+	startErr error
+	server   *localpg.Server
+	cloning  sync.Mutex
+)
+
+// Main runs a package's tests and stops the PostgreSQL that they started. Call it from TestMain.
+func Main(m *testing.M) int {
+	code := m.Run()
+	if server != nil {
+		if template != "" {
+			_ = exec(admin, "DROP DATABASE IF EXISTS "+template+" WITH (FORCE)")
+		}
+		if err := server.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return code
+}
+
+// NewDB clones the migrated template. The database is dropped when the test ends.
+func NewDB(t testing.TB) *DB {
+	t.Helper()
+	once.Do(start)
+	require.NoError(t, startErr, "a PostgreSQL for the tests")
+	name := "t_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	cloning.Lock()
+	err := exec(admin, "CREATE DATABASE "+name+" TEMPLATE "+template)
+	cloning.Unlock()
+	require.NoError(t, err)
+	u, err := url.Parse(admin)
+	require.NoError(t, err)
+	u.Path = "/" + name
+	pool, err := pgxpool.New(t.Context(), u.String())
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		pool.Close()
+		require.NoError(t, exec(admin, "DROP DATABASE "+name+" WITH (FORCE)"))
+	})
+	return &DB{URL: u.String(), Pool: pool}
+}
+
+// SimulateClock puts the shared clock under the test's control: it runs on, moved by Advance.
+func (db *DB) SimulateClock(t testing.TB) {
+	t.Helper()
+	const simulate = `
+		CREATE TABLE clock_offset (by interval NOT NULL);
+		INSERT INTO clock_offset VALUES ('0');
+		CREATE OR REPLACE FUNCTION replay_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT clock_timestamp() + (SELECT by FROM clock_offset)'`
+	_, err := db.Pool.Exec(t.Context(), simulate)
+	require.NoError(t, err)
+}
+
+// Advance moves the simulated clock forward.
+func (db *DB) Advance(t testing.TB, by time.Duration) {
+	t.Helper()
+	_, err := db.Pool.Exec(t.Context(), `UPDATE clock_offset SET by = by + $1::interval`, by)
+	require.NoError(t, err)
+}
+
+func start() {
+	ctx := context.Background()
+	server, startErr = localpg.Open(ctx, localpg.Config{Fast: true})
+	if startErr != nil {
+		return
+	}
+	admin = server.URL()
+	template = "template_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	if startErr = exec(admin, "CREATE DATABASE "+template); startErr != nil {
+		return
+	}
+	u, err := url.Parse(admin)
+	if err != nil {
+		startErr = err
+		return
+	}
+	u.Path = "/" + template
+	pool, err := pgxpool.New(ctx, u.String())
+	if err != nil {
+		startErr = err
+		return
+	}
+	defer pool.Close()
+	startErr = migrations.Up(ctx, pool)
+}
+
+func exec(url, sql string) error {
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	_, err = conn.Exec(ctx, sql)
+	return err
+}

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"airtable-replay/internal/deadletter"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// Incoming is a live write to be accepted (L1).
+type Incoming struct {
+	SourceSystem  string
+	Base          string
+	TargetTable   string
+	TargetID      string
+	Rank          int
+	Operation     deadletter.Operation
+	RawPayload    []byte
+	SourceVersion string
+	Version       deadletter.Version
+}
+
+// AcceptWrites stores live writes durably, in order, and returns their IDs.
+func (s *Store) AcceptWrites(ctx context.Context, in []Incoming) (ids []string, err error) {
+	err = s.InTx(ctx, func(ctx context.Context) error {
+		ids = nil
+		b := &pgx.Batch{}
+		for _, w := range in {
+			id := newID()
+			ids = append(ids, id)
+			version, _ := versionColumns(w.Version)
+			updated, _ := w.Version.Time()
+			b.Queue(`INSERT INTO write (id, source_system, base, target_table, target_id, operation, raw_payload, source_version, version, source_updated_at, rank)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+				id, text(w.SourceSystem), w.Base, w.TargetTable, orNullText(w.TargetID), w.Operation, w.RawPayload, text(w.SourceVersion), version, orNull(updated), w.Rank)
+		}
+		return s.db(ctx).(interface {
+			SendBatch(context.Context, *pgx.Batch) pgx.BatchResults
+		}).SendBatch(ctx, b).Close()
+	})
+	return ids, interpretError("accept writes", err)
+}
+
+// Write is a live write as its sender sees it.
+type Write struct {
+	ID           string
+	SourceSystem string
+	TargetTable  string
+	TargetID     string
+	Status       string // queued, written, stale, dead_lettered
+	Reason       deadletter.Reason
+	Note         string
+	RecordID     string
+	EntryID      string
+	AcceptedAt   time.Time
+	SettledAt    time.Time
+}
+
+// ShowWrite finds a live write.
+func (s *Store) ShowWrite(ctx context.Context, id string) (Write, error) {
+	missing := deadletter.Errorf(deadletter.CodeNotFound, "write-not-found", "there is no write %q", id)
+	if _, err := uuid.Parse(id); err != nil {
+		return Write{}, missing
+	}
+	const showWrite = `SELECT id::text, source_system, target_table, coalesce(target_id, ''), status, reason, note, record_id, coalesce(entry_id::text, ''), accepted_at, settled_at
+		FROM write WHERE id = $1::uuid`
+	rows, err := s.db(ctx).Query(ctx, showWrite, id)
+	if err != nil {
+		return Write{}, interpretError("show write", err)
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (w Write, err error) {
+		var settled instant
+		err = row.Scan(&w.ID, &w.SourceSystem, &w.TargetTable, &w.TargetID, &w.Status, &w.Reason, &w.Note, &w.RecordID, &w.EntryID, &w.AcceptedAt, &settled)
+		w.AcceptedAt, w.SettledAt = w.AcceptedAt.UTC(), settled.Time
+		return w, err
+	})
+	if err != nil {
+		return Write{}, interpretError("show write", err)
+	}
+	if len(found) == 0 {
+		return Write{}, missing
+	}
+	return found[0], nil
+}
+
+// SetTargetID gives a member the key that its payload was found to hold, so that it is grouped with
+// the others of its record.
+func (s *Store) SetTargetID(ctx context.Context, l Lease, m MemberRef, targetID string) error {
+	table := "entry"
+	if m.Kind == deadletter.MemberWrite {
+		table = "write"
+	}
+	err := s.fenced(ctx, l, func(ctx context.Context) error {
+		_, err := s.db(ctx).Exec(ctx, `UPDATE `+table+` SET target_id = $2 WHERE id = $1 AND target_id IS NULL`, m.ID, targetID)
+		return err
+	})
+	return interpretError("set target id", err)
+}
