@@ -103,8 +103,12 @@ type Member struct {
 	Chosen []string       // Mode ChosenFields: the fields to write
 	Expect map[string]any // Modes ChosenFields and Overwrite: the values that the reviewer saw (R11)
 	// Wrote is the version that this entry itself put on the record earlier (reopened after a partial
-	// replay, or recognised as landed); it is not newer than the entry.
+	// replay, or recognised as landed); it is not newer than the entry, unless it is beyond the entry's
+	// own version: then a newer member of a merged write brought it.
 	Wrote Version
+	// Reextracted says that Fields are the sender's current state, fetched for this decision: then
+	// neither a missing version nor a blank one on the record is a reason for review (mission C5).
+	Reextracted bool
 
 	Problem *Problem // set: the member ends as Replay Failed for this reason
 }
@@ -135,6 +139,9 @@ type Mark struct {
 	// coarser than what was sent. Comparing reads with it reveals a late landing.
 	Stored Version
 	Guards map[string]GuardMark // by name of the shared field
+	// Restored says that our last write was a restore: the record's values are older than its version
+	// says, so entries go to review until something newer lands (mission A2).
+	Restored bool
 }
 
 // Case is one record with everything that waits for it: the whole input of Decide.

@@ -78,12 +78,23 @@ func newDecision(c Case) *decision {
 	return d
 }
 
-// oldestFirst orders items by version, then by order of filing or acceptance. Items without a
-// version come first, so that they never win over a known version.
+// oldestFirst orders items by version, then by order of filing or acceptance.
 func oldestFirst(a, b *item) int {
 	c, _ := a.Version.Compare(b.Version)
-	return cmp.Or(cmp.Compare(a.Version.kind, b.Version.kind), c,
+	return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Version.kind, b.Version.kind), c,
 		cmp.Compare(a.Order, b.Order), strings.Compare(a.ID, b.ID))
+}
+
+// rank puts items without a version first, so that they never win over a known version, and the
+// sender's current state last.
+func (it *item) rank() int {
+	switch {
+	case !it.Version.IsZero():
+		return 1
+	case it.Reextracted:
+		return 2
+	}
+	return 0
 }
 
 func (d *decision) open() []*item {

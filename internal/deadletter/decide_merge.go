@@ -1,6 +1,9 @@
 package deadletter
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // share is one field of the merged payload: the newest item that carries it wins.
 type share struct {
@@ -24,30 +27,39 @@ const (
 // merged is the one payload that the open items make together (mission B3 step 2).
 type merged struct {
 	shares map[string]share
-	// since is the instant from which a change counts, first the First Attempt At behind it; both
-	// are zero where no item passes the shared-field check.
-	since, first time.Time
+	first  time.Time // the oldest First Attempt At, from which a change counts
 }
 
 // merge lays the open items over each other, oldest to newest, and checks the shared fields of the
 // result once.
 func (d *decision) merge(open []*item) merged {
-	m := merged{shares: map[string]share{}}
+	m := merged{shares: map[string]share{}, first: oldestAttempt(open)}
 	for _, it := range open {
-		if (it.isEntry() || it.Waited) && (m.first.IsZero() || it.FirstAttemptAt.Before(m.first)) {
-			m.first = it.FirstAttemptAt
-		}
 		for name, value := range it.Fields {
 			if d.carries(it, name) {
 				m.shares[name] = share{winner: it, value: value}
 			}
 		}
 	}
-	m.since = m.first.Add(-d.rules.Margin)
+	since := m.first.Add(-d.rules.Margin)
 	for name, s := range m.shares {
-		m.shares[name] = d.check(name, s, m.since)
+		m.shares[name] = d.check(name, s, since)
 	}
 	return m
+}
+
+// oldestAttempt is the oldest First Attempt At among the items that any check counts from.
+func oldestAttempt(open []*item) time.Time {
+	var attempts []time.Time
+	for _, it := range open {
+		if it.isEntry() || it.Waited {
+			attempts = append(attempts, it.FirstAttemptAt)
+		}
+	}
+	if len(attempts) == 0 {
+		return time.Time{}
+	}
+	return slices.MinFunc(attempts, time.Time.Compare)
 }
 
 // carries tells whether the item may bring the field into the write.

@@ -49,6 +49,9 @@ func (it *item) inWrite() bool { return it.outcome == Replayed || it.outcome == 
 // Skipped where a field sent it to review, and always in Checks.
 func (d *decision) verdict(it *item) Verdict {
 	v := Verdict{Member: it.ID, Outcome: it.outcome, Reason: it.reason, Note: it.note, Merged: it.merged}
+	if it.inWrite() && d.record != nil && d.raises() {
+		v.Note += " The record's version becomes " + d.target.String() + "."
+	}
 	for _, name := range it.fieldNames() {
 		f, decided := it.fates[name]
 		if !it.inWrite() {

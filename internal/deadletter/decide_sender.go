@@ -21,11 +21,13 @@ func (d *decision) checkSenders() {
 		return
 	}
 	for _, it := range d.open() {
-		standing := d.standing(it)
-		if it.isEntry() {
-			d.checkEntry(it, standing)
-		} else {
+		switch standing := d.standing(it); {
+		case !it.isEntry():
 			d.checkWrite(it, standing)
+		case d.mark.Restored && it.mode() == Checked:
+			it.close(NeedsReview, ReasonRestored, "An earlier replay of this record was restored, so its values are older than its version says. Review the fields.", "the record was restored")
+		default:
+			d.checkEntry(it, standing)
 		}
 	}
 }
@@ -106,7 +108,8 @@ func (d *decision) checkEntry(it *item, s standing) {
 	full := it.Sends != SendsChangedFields
 	switch {
 	case s == standsNewer, it.mode() == Overwrite:
-	case s == standsOnBlank && d.rules.AllowBlankVersion:
+	case s == standsOnBlank && (d.rules.AllowBlankVersion || it.Reextracted):
+	case s == standsUnversioned && it.Reextracted:
 	case s == standsUnlike:
 		it.close(NeedsReview, ReasonVersionKindMismatch, d.unlikeNote(it), "the versions cannot be compared")
 	case s == standsNotNewer && full:
