@@ -100,7 +100,7 @@ func (f goFile) vagueDeclarations(speaksHTTP bool) []string {
 		case *ast.FuncDecl:
 			name := declaration.Name
 			_, dictated := dictatedNames[name.Name]
-			if vagueVerb.MatchString(name.Name) && !speaksHTTP && !(dictated && declaration.Recv != nil) {
+			if dictated = dictated && declaration.Recv != nil; vagueVerb.MatchString(name.Name) && !speaksHTTP && !dictated {
 				complain(name)
 			}
 		case *ast.GenDecl:

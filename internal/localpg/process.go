@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -185,6 +186,6 @@ func freePort(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("free port: %w", err)
 	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	return port, listener.Close()
+	address, err := netip.ParseAddrPort(listener.Addr().String())
+	return int(address.Port()), errors.Join(err, listener.Close())
 }
