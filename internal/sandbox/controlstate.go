@@ -1,0 +1,169 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+func (c *control) requests() (any, error) {
+	return map[string]any{"requests": c.s.Requests()}, nil
+}
+
+func (c *control) clearRequests() (any, error) {
+	c.s.ClearRequests()
+	return struct{}{}, nil
+}
+
+// changes gives the whole log, or what came after ?after=SEQ.
+func (c *control) changes() (any, error) {
+	after := 0
+	if text := c.r.URL.Query().Get("after"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return nil, refuse(http.StatusBadRequest, "after: %q is no sequence number", text)
+		}
+		after = n
+	}
+	list := c.s.Changes()
+	return map[string]any{"changes": list[min(after, len(list)):]}, nil
+}
+
+func (c *control) faults() (any, error) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	list := make([]Fault, len(c.s.faults))
+	for i, f := range c.s.faults {
+		list[i] = f.Fault
+		list[i].Times, list[i].Skip = f.left, f.skip
+	}
+	return map[string]any{"faults": list}, nil
+}
+
+func (c *control) addFault() (any, error) {
+	var f Fault
+	if err := c.decode(&f); err != nil {
+		return nil, err
+	}
+	id, err := c.s.AddFault(f)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"id": id}, nil
+}
+
+func (c *control) clearFaults() (any, error) {
+	c.s.ClearFaults()
+	return struct{}{}, nil
+}
+
+func (c *control) clock() (any, error) {
+	return map[string]any{"now": c.s.Now(), "offset": Duration(c.s.clock.currentOffset())}, nil
+}
+
+// moveClock sets the time, the distance to the real time, or goes forward.
+func (c *control) moveClock() (any, error) {
+	var move struct {
+		Now     *time.Time `json:"now"`
+		Offset  *Duration  `json:"offset"`
+		Advance *Duration  `json:"advance"`
+	}
+	if err := c.decode(&move); err != nil {
+		return nil, err
+	}
+	switch {
+	case move.Now != nil && move.Offset == nil && move.Advance == nil:
+		c.s.SetNow(*move.Now)
+	case move.Offset != nil && move.Now == nil && move.Advance == nil:
+		c.s.clock.shift(time.Duration(*move.Offset))
+		c.s.settle()
+	case move.Advance != nil && move.Now == nil && move.Offset == nil:
+		c.s.Advance(time.Duration(*move.Advance))
+	default:
+		return nil, refuse(http.StatusUnprocessableEntity, "now, offset, advance: exactly one of them is needed")
+	}
+	return c.clock()
+}
+
+func (c *control) options() (any, error) { return c.s.Options(), nil }
+
+func (c *control) changeOptions() (any, error) {
+	raw, err := io.ReadAll(io.LimitReader(c.r.Body, hardBodyLimit))
+	if err != nil {
+		return nil, refuse(http.StatusBadRequest, "body: %s", err)
+	}
+	var malformed error
+	err = c.s.SetOptions(func(o *Options) {
+		next := *o
+		c.r.Body = io.NopCloser(bytes.NewReader(raw))
+		if malformed = c.decode(&next); malformed == nil {
+			*o = next
+		}
+	})
+	if err := errors.Join(malformed, err); err != nil {
+		return nil, err
+	}
+	return c.s.Options(), nil
+}
+
+func (c *control) breakToken() (any, error) {
+	var order struct {
+		Token string     `json:"token"`
+		State tokenState `json:"state"`
+	}
+	if err := c.decode(&order); err != nil {
+		return nil, err
+	}
+	if err := c.s.SetToken(order.Token, string(order.State)); err != nil {
+		return nil, err
+	}
+	return struct{}{}, nil
+}
+
+// SetToken makes a token valid, revoked (answered 401) or forbidden (403). It
+// is named in full or by what stands before its dot.
+func (s *Sandbox) SetToken(name, state string) error {
+	next := tokenState(state)
+	if next != tokenValid && next != tokenRevoked && next != tokenForbidden {
+		return refuse(http.StatusUnprocessableEntity, "state: %q is none of valid, revoked, forbidden", state)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := false
+	for _, t := range s.tokens {
+		if t.secret == name || t.label() == name {
+			t.state, found = next, true
+		}
+	}
+	if !found {
+		return refuse(http.StatusNotFound, "token: the seed lists none of that name")
+	}
+	return nil
+}
+
+func (c *control) bases() (any, error) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	type tableJSON struct {
+		ID      string `json:"id"`
+		Name    string `json:"name"`
+		Records int    `json:"records"`
+	}
+	type baseJSON struct {
+		ID     string      `json:"id"`
+		Name   string      `json:"name"`
+		Tables []tableJSON `json:"tables"`
+	}
+	out := []baseJSON{}
+	for _, b := range c.s.bases {
+		bj := baseJSON{ID: b.id, Name: b.name, Tables: []tableJSON{}}
+		for _, t := range b.tables {
+			bj.Tables = append(bj.Tables, tableJSON{t.id, t.name, len(t.records)})
+		}
+		out = append(out, bj)
+	}
+	return map[string]any{"bases": out}, nil
+}

@@ -1,0 +1,90 @@
+package sandbox
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// deferredCall is a request that was answered, or not, and lands later.
+type deferredCall struct {
+	due  time.Time
+	call *call
+}
+
+func (s *Sandbox) deferCall(c *call, wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deferred = append(s.deferred, &deferredCall{due: s.clock.now().Add(wait), call: c})
+	slices.SortStableFunc(s.deferred, func(a, b *deferredCall) int { return cmp.Compare(a.due.UnixNano(), b.due.UnixNano()) })
+	s.nudge()
+}
+
+// settleDue lands what has become due, in order and at its own time, as if the
+// clock had passed through it. It is called under the lock before everything
+// else that looks at or changes the tables.
+func (s *Sandbox) settleDue() {
+	now := s.clock.now()
+	for len(s.deferred) > 0 && !s.deferred[0].due.After(now) {
+		next := s.deferred[0]
+		s.deferred = s.deferred[1:]
+		next.call.now = next.due
+		next.call.entry.Landed = next.call.serve().status
+	}
+}
+
+// nudge makes the scheduler look again.
+func (s *Sandbox) nudge() {
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
+}
+
+// runScheduler lands late writes and sends pings when no request comes by.
+func (s *Sandbox) runScheduler() {
+	for {
+		changed := s.clock.changed()
+		next, pings := s.upcoming()
+		for _, h := range pings {
+			s.work.Go(func() { s.sendPing(h) })
+		}
+		timer := time.NewTimer(next)
+		select {
+		case <-s.ctx.Done():
+			timer.Stop()
+			return
+		case <-changed:
+		case <-s.kick:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// upcoming settles what is due and says how long there is nothing to do, and
+// which pings are to be sent now.
+func (s *Sandbox) upcoming() (time.Duration, []*webhook) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settleDue()
+	now := s.clock.now()
+	next := now.Add(time.Hour)
+	if len(s.deferred) > 0 && s.deferred[0].due.Before(next) {
+		next = s.deferred[0].due
+	}
+	var pings []*webhook
+	for _, b := range s.bases {
+		for _, h := range b.hooks {
+			switch {
+			case h.pingDue.IsZero() || h.pinging:
+			case !h.pingDue.After(now):
+				h.pingDue, h.pinging = time.Time{}, true
+				pings = append(pings, h)
+			case h.pingDue.Before(next):
+				next = h.pingDue
+			}
+		}
+	}
+	return next.Sub(now), pings
+}
