@@ -11,7 +11,7 @@ const (
 	// MaxText is the longest text a formula may compute, in bytes; beyond it the result is #ERROR!.
 	MaxText = 1 << 20
 	// maxWork bounds one evaluation, in bytes touched or steps of a regular expression.
-	maxWork = 1 << 27
+	maxWork = 1 << 26
 )
 
 // Options settle what is unconfirmed about Airtable's own evaluator.

@@ -41,9 +41,10 @@ func (ev *evaluation) compile(text, pattern Value) (regexSearch, bool) {
 	if err != nil {
 		return regexSearch{}, false
 	}
+	const compiling = 32 // what compiling an instruction costs, in steps of a search
 	s := regexSearch{expression: expression, text: text.Text()}
 	perMatch := len(program.Inst) * (len(s.text) + 1)
-	if !ev.spend(perMatch) {
+	if !ev.spend(compiling*len(program.Inst) + perMatch) {
 		return regexSearch{}, false
 	}
 	s.matches = 1 + ev.work/perMatch
