@@ -17,6 +17,8 @@ const (
 type Chunk struct {
 	Target string
 	Items  []Item
+	Now    time.Time // on the shared clock, when the chunk was taken
+	Closed bool      // the base is paused or halted; nothing was taken
 }
 
 // Item is one record of a chunk: the intents that are open on it and what waits for it, either live

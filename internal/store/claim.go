@@ -118,7 +118,7 @@ func (s *Store) claimRows(ctx context.Context, run string, c Claim) ([]claimedRo
 			FROM entry e LEFT JOIN route r ON r.source = e.source_system
 			WHERE e.status = 'pending_review' AND ` + where + ` ` + order + ` FOR NO KEY UPDATE OF e
 		), claimed AS (
-			UPDATE entry e SET status = 'replaying', claim = e.claim + 1, run_id = @run_id, mode = @mode, chosen = coalesce(@chosen, '{}'),
+			UPDATE entry e SET status = 'replaying', claim = e.claim + 1, run_id = @run_id, mode = @mode, chosen = coalesce(@chosen::text[], '{}'),
 				expect = NULL, press_reason = @press_reason, requested_by = @by, requested_at = replay_now(), updated_at = replay_now(),
 				due_at = replay_now(), priority = @priority, rank = pick.rank, base = pick.base, target_table = pick.target,
 				tries = 0, last_status = NULL, last_error = '', alone = false,

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"slices"
+	"time"
 
 	"airtable-replay/internal/deadletter"
 
@@ -15,13 +16,20 @@ import (
 // is charged to them (R7).
 func (s *Store) TakeChunk(ctx context.Context, l Lease) (c Chunk, err error) {
 	err = s.fenced(ctx, l, func(ctx context.Context) error {
-		refs, err := s.pickRecords(ctx, l.Base)
+		var now time.Time
+		var turn int64
+		const openBase = `SELECT replay_now(), turn, halted_at IS NOT NULL OR coalesce(paused_until, '-infinity') > replay_now() FROM base WHERE name = $1`
+		if err := s.db(ctx).QueryRow(ctx, openBase, l.Base).Scan(&now, &turn, &c.Closed); err != nil || c.Closed {
+			return err
+		}
+		refs, err := s.pickRecords(ctx, l.Base, turn)
 		if err != nil || len(refs) == 0 {
 			return err
 		}
 		if c, err = s.loadChunk(ctx, l.Base, refs); err != nil {
 			return err
 		}
+		c.Now = now.UTC()
 		taking, err := doc(refs)
 		if err != nil {
 			return err
@@ -52,11 +60,7 @@ const (
 		ORDER BY w.priority, w.rank, w.target_table, w.version_sort, w.seq LIMIT 200`
 )
 
-func (s *Store) pickRecords(ctx context.Context, base string) ([]RecordRef, error) {
-	var turn int64
-	if err := s.db(ctx).QueryRow(ctx, `SELECT turn FROM base WHERE name = $1`, base).Scan(&turn); err != nil {
-		return nil, err
-	}
+func (s *Store) pickRecords(ctx context.Context, base string, turn int64) ([]RecordRef, error) {
 	queries := []string{dueIntents, dueWrites, dueEntries}
 	if turn%5 == 4 {
 		queries = []string{dueIntents, dueEntries, dueWrites}
