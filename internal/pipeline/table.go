@@ -1,0 +1,123 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+
+	"airtable-replay/internal/airtable"
+	"airtable-replay/internal/deadletter"
+)
+
+// unknown words the fault of a configured field that the table does not have: with its new name
+// where it was renamed, else with the name that comes nearest.
+func (t *table) unknown(name string) fault {
+	text := "no field " + show(name) + " in table " + t.Name
+	if id, ok := t.known[name]; ok {
+		if now, ok := t.names[id]; ok {
+			text += "; field " + id + " is now " + show(now)
+		} else {
+			text += "; field " + id + " was deleted"
+		}
+	} else if near := nearest(name, slices.Sorted(maps.Keys(t.fields))); near != "" {
+		text += "; the nearest is " + near
+	}
+	return newFault(name, "exists", deadletter.ReasonUnknownField, "%s", text)
+}
+
+// unwritable is the fault of a field that takes no values; nil for one that does.
+func unwritable(f airtable.Field) *fault {
+	kind := KindOf(f)
+	if kind != deadletter.KindComputed && kind != deadletter.KindLookup {
+		return nil
+	}
+	found := newFault(f.Name, "computed", deadletter.ReasonComputedField,
+		"is a %s field, which Airtable computes; take it out of the source's fields", f.Type)
+	return &found
+}
+
+// guardFault refuses a guard that would read as "never changed" (mission C2, C4): one that is
+// missing, is no Last modified time, or watches other fields.
+func (t *table) guardFault(field Field, f airtable.Field) *fault {
+	if field.Guard == "" {
+		return nil
+	}
+	guard, ok := t.fields[field.Guard]
+	if !ok {
+		found := t.unknown(field.Guard)
+		return &found
+	}
+	watched := guard.Options.ReferencedFieldIDs
+	var found fault
+	switch {
+	case guard.Type != "lastModifiedTime":
+		found = newFault(field.Guard, "guard", deadletter.ReasonUnknownField,
+			"is a %s field and cannot guard %s; it has to be a Last modified time field", guard.Type, field.Name)
+	case len(watched) > 0 && !slices.Contains(watched, f.ID):
+		found = newFault(field.Guard, "guard", deadletter.ReasonUnknownField,
+			"does not watch %s; add it to the fields that the Last modified time looks at", field.Name)
+	default:
+		return nil
+	}
+	return &found
+}
+
+// roleFaults refuses a table that lacks a field which the checks rely on, or has it of a type that
+// cannot do its work.
+func (s *Source) roleFaults(t *table) []fault {
+	var faults []fault
+	role := func(name, does string, types ...string) {
+		f, ok := t.fields[name]
+		switch {
+		case name == "":
+		case !ok:
+			faults = append(faults, t.unknown(name))
+		case len(types) > 0 && !slices.Contains(types, f.Type):
+			faults = append(faults, newFault(name, "exists", deadletter.ReasonUnknownField,
+				"is a %s field and cannot be %s; it has to be one of %v", f.Type, does, types))
+		}
+	}
+	role(s.Target.KeyField, "the key")
+	role(s.Target.Stamp, "the stamp", "singleLineText", "multilineText")
+	role(s.Target.BusinessDate, "the business date")
+	role(s.TieField, "the tie-break", "number")
+	switch {
+	case s.VersionText:
+		role(s.VersionField, "the version", "singleLineText", "multilineText")
+	case s.Spec.Kind == deadletter.VersionNumber:
+		role(s.VersionField, "the version", "number")
+	default:
+		role(s.VersionField, "the version", "dateTime", "singleLineText", "multilineText")
+	}
+	return faults
+}
+
+// plainDecimal is a number as it is written once only: no exponent, no leading or trailing zeros.
+var plainDecimal = regexp.MustCompile(`^(0|-?[1-9][0-9]*|-?(0|[1-9][0-9]*)\.[0-9]*[1-9])$`)
+
+// keyFaults refuses a key that its field cannot hold exactly: the same record would have two keys.
+func keyFaults(target *Target, t *table, key string) []fault {
+	f := t.fields[target.KeyField]
+	if key == "" || KindOf(f) != deadletter.KindNumber {
+		return nil
+	}
+	if !plainDecimal.MatchString(key) || !exactDouble(json.Number(key)) {
+		return []fault{newFault(target.KeyField, "id", deadletter.ReasonInvalidValue,
+			"the ID %s is not a number that a %s field holds exactly; make it a text field", show(key), f.Type)}
+	}
+	return nil
+}
+
+// linkedKeyFaults is keyFaults for a key of another target, named under the link field.
+func linkedKeyFaults(field string, s *Schema, target *Target, key string) []fault {
+	t, ok := s.table(target.Table)
+	if !ok {
+		return nil
+	}
+	faults := keyFaults(target, t, key)
+	for i := range faults {
+		faults[i].Field, faults[i].Rule = field, "link"
+	}
+	return faults
+}
