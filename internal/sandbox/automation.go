@@ -85,9 +85,8 @@ func (s *Sandbox) triggerAutomations(c *commit) {
 			if change.field != a.checkbox || change.new != true {
 				continue
 			}
-			s.lastPress++
 			p := press{automation: a, record: change.record.id, requestedBy: s.requester(c, change),
-				key: fmt.Sprintf("automation-%s-%d-%d", change.record.id, c.at.UnixNano(), s.lastPress)}
+				key: "automation-" + newID("run")}
 			select {
 			case s.presses <- p:
 			default:

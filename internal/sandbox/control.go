@@ -111,16 +111,3 @@ func (c *control) param(name string) string {
 	}
 	return raw
 }
-
-// table finds the table of the path. The sandbox must be locked.
-func (c *control) table(baseID, name string) (*table, error) {
-	b := c.s.base(baseID)
-	if b == nil {
-		return nil, refuse(http.StatusNotFound, "base: there is none with the ID %q", baseID)
-	}
-	t := b.table(name)
-	if t == nil {
-		return nil, refuse(http.StatusNotFound, "table: base %s has no table %q", baseID, name)
-	}
-	return t, nil
-}

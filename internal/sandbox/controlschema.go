@@ -22,7 +22,7 @@ func (c *control) breakField() (any, error) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	c.s.settleDue()
-	t, err := c.table(order.Base, order.Table)
+	t, err := c.s.find(order.Base, order.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (c *control) breakTable() (any, error) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	c.s.settleDue()
-	t, err := c.table(order.Base, order.Table)
+	t, err := c.s.find(order.Base, order.Table)
 	if err != nil {
 		return nil, err
 	}

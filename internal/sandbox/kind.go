@@ -95,7 +95,7 @@ func (w *writer) cell(f *field, current, v any) (any, error) {
 	if f.kind.computed {
 		return nil, computedValue(f)
 	}
-	if v == nil {
+	if v == nil || (v == "" && f.is("richText")) {
 		if f.is("richText") && current != nil && w.options.RichtextRewrite {
 			return "\n", nil
 		}

@@ -124,14 +124,19 @@ func (c *call) byFormula(rd *reader, records []*record, source string) ([]*recor
 		return nil, invalidFormula(complaint)
 	}
 	name, literals, ok := code.expr.Equalities()
-	if !ok || len(records) != len(c.table.records) || !code.refs[name].texty() {
+	f := code.refs[name]
+	if !ok || len(records) != len(c.table.records) || !(f.texty() || f.is("singleSelect")) {
 		return filter(rd, records, code), nil
 	}
-	wanted := make([]any, len(literals))
-	for i, text := range literals {
-		wanted[i] = text
+	var wanted []any
+	for _, text := range literals {
+		if f.texty() {
+			wanted = append(wanted, text)
+		} else if option := f.choice(text); option != nil {
+			wanted = append(wanted, option.ID)
+		}
 	}
-	return c.table.indexed(code.refs[name]).find(wanted...), nil
+	return c.table.indexed(f).find(wanted...), nil
 }
 
 func filter(rd *reader, records []*record, code *code) []*record {

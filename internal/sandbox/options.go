@@ -75,6 +75,8 @@ type Options struct {
 	ZeroEqualsBlank  bool `json:"zero_equals_blank"`
 	NumberEqualsText bool `json:"number_equals_text"`
 	NewlineInLiteral bool `json:"newline_in_literal"`
+	// WhoamiScopes lets whoami tell the scopes, which is documented for OAuth tokens only.
+	WhoamiScopes bool `json:"whoami_scopes"`
 	// CursorLife is how long the offset of a listing stays good.
 	CursorLife Duration `json:"cursor_life"`
 }

@@ -79,7 +79,6 @@ type Sandbox struct {
 	cursorOrder []string
 	automations []*automation
 	presses     chan press
-	lastPress   int
 }
 
 // New builds the tables of the seed and starts the work behind the scenes. The

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,15 +87,22 @@ bases:
 
 // world is a sandbox behind HTTP with a clock that only the test moves.
 type world struct {
-	t   *testing.T
-	box *sandbox.Sandbox
-	url string
-	now *manualClock
+	t     *testing.T
+	box   *sandbox.Sandbox
+	url   string
+	clock *manualClock
 }
 
-type manualClock struct{ at time.Time }
+// manualClock stands still until it is moved.
+type manualClock struct{ nanos atomic.Int64 }
 
-func (c *manualClock) Now() time.Time { return c.at }
+func (c *manualClock) Now() time.Time { return time.Unix(0, c.nanos.Load()) }
+
+// pass lets time go by.
+func (w *world) pass(d time.Duration) {
+	w.clock.nanos.Add(int64(d))
+	w.box.Wake()
+}
 
 func noLimits() sandbox.Config { return sandbox.Config{Penalty: 30 * time.Second} }
 
@@ -107,7 +115,8 @@ func seededWorld(t *testing.T, yaml string, cfg sandbox.Config) *world {
 	t.Helper()
 	seed, err := sandbox.ParseSeed([]byte(yaml))
 	require.NoError(t, err)
-	clock := &manualClock{start}
+	clock := &manualClock{}
+	clock.nanos.Store(start.UnixNano())
 	if cfg.Now == nil {
 		cfg.Now = clock.Now
 	}
@@ -118,7 +127,7 @@ func seededWorld(t *testing.T, yaml string, cfg sandbox.Config) *world {
 		box.Close()
 		server.Close()
 	})
-	return &world{t: t, box: box, url: server.URL, now: clock}
+	return &world{t: t, box: box, url: server.URL, clock: clock}
 }
 
 // answer is a response with its body read.

@@ -35,7 +35,9 @@ func serveWhoami(c *call) (any, error) {
 	if slices.Contains(scopes, "user.email:read") {
 		out["email"] = c.token.owner.Email
 	}
-	out["scopes"] = scopes
+	if c.s.options.WhoamiScopes {
+		out["scopes"] = scopes
+	}
 	return out, nil
 }
 

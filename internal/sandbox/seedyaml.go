@@ -17,7 +17,15 @@ import (
 type seedDecoder struct {
 	faults  SeedError
 	anchors map[string]ast.Node
+	depth   int
+	values  int
 }
+
+// Limits that keep a file whose aliases go in circles from going on for ever.
+const (
+	maxSeedDepth  = 16
+	maxSeedValues = 10_000_000
+)
 
 // entries are the known keys of a mapping.
 type entries map[string]func(n ast.Node, path string)
@@ -40,7 +48,7 @@ func (d *seedDecoder) fault(n ast.Node, path, format string, args ...any) {
 
 // plain follows anchors, aliases and tags to the node they stand for.
 func (d *seedDecoder) plain(n ast.Node) ast.Node {
-	for {
+	for range maxSeedDepth {
 		switch v := n.(type) {
 		case *ast.AnchorNode:
 			d.anchors[v.Name.String()] = v.Value
@@ -57,6 +65,7 @@ func (d *seedDecoder) plain(n ast.Node) ast.Node {
 			return n
 		}
 	}
+	return n
 }
 
 // pairs gives a mapping's entries in order; false when n is none.
@@ -206,6 +215,13 @@ func (d *seedDecoder) scalar(n ast.Node) any {
 
 // value turns a node into what JSON could hold.
 func (d *seedDecoder) value(n ast.Node, path string) any {
+	d.values++
+	d.depth++
+	defer func() { d.depth-- }()
+	if d.depth > maxSeedDepth || d.values > maxSeedValues {
+		d.fault(n, path, "too much, or an alias that holds itself")
+		return nil
+	}
 	if list, ok := d.plain(n).(*ast.SequenceNode); ok {
 		items := make([]any, len(list.Values))
 		for i, v := range list.Values {
