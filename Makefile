@@ -1,0 +1,75 @@
+# Needs Go, git and make; the targets see to the rest (scripts/need.sh).
+
+GO     ?= go
+BINARY := bin/airtable-replay
+LINT   := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+SEED   ?= testdata/seed.yaml
+
+# make demo ARGS=--once, make test ARGS='-run TestPress ./internal/replay'
+ARGS   ?=
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build the binary
+	@scripts/need.sh certificates
+	$(GO) build -trimpath -o $(BINARY) ./cmd/airtable-replay
+
+.PHONY: demo
+demo: build ## Postgres, sandbox, service and console in one; ARGS=--once plays the story and ends
+	@scripts/need.sh postgres
+	$(BINARY) demo $(ARGS)
+
+.PHONY: run
+run: build ## the service, against DATABASE_URL and AIRTABLE_REPLAY_CONFIG
+	$(BINARY) serve --migrate $(ARGS)
+
+.PHONY: dev
+dev: ## the demo, started anew whenever a source file changes
+	@scripts/need.sh postgres
+	@scripts/dev.sh $(ARGS)
+
+.PHONY: sandbox
+sandbox: build ## the Airtable emulator alone, on SEED
+	$(BINARY) sandbox --seed $(SEED) $(ARGS)
+
+.PHONY: test
+test: ## every test, with the race detector
+	@scripts/need.sh certificates compiler postgres node
+	CGO_ENABLED=1 $(GO) test -race -timeout 15m $(if $(ARGS),$(ARGS),./...)
+
+.PHONY: race
+race: ## hunt for races: every test three times, in random order
+	@scripts/need.sh certificates compiler postgres node
+	CGO_ENABLED=1 $(GO) test -race -timeout 60m -shuffle=on -count=3 $(if $(ARGS),$(ARGS),./...)
+
+.PHONY: bench
+bench: ## print the performance budgets and where we stand
+	@scripts/need.sh certificates postgres
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m $(if $(ARGS),$(ARGS),./...)
+
+.PHONY: golden
+golden: ## rewrite the golden files of tests
+	@scripts/need.sh certificates postgres
+	@scripts/golden.sh
+
+.PHONY: lint
+lint: ## run the linters of .golangci.yml
+	@scripts/need.sh certificates
+	$(LINT) run $(if $(ARGS),$(ARGS),./...)
+
+.PHONY: generate
+generate: ## renew generated code
+	$(GO) generate ./...
+
+.PHONY: verify
+verify: ## check that generated code and go.mod are current
+	@scripts/verify.sh
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin dist
