@@ -61,8 +61,11 @@ func (d *decision) wantsReview(changed []string) bool {
 
 // review closes an item for the fields of the merged payload that somebody else changed.
 func (d *decision) review(it *item, changed []string) {
-	for _, name := range changed {
-		if value, ok := it.Fields[name]; ok && d.carries(it, name) && !d.equals(name, value) {
+	for name, value := range it.Fields {
+		switch {
+		case d.doubtful(it, name):
+			it.fates[name] = d.fieldFate(it, name)
+		case slices.Contains(changed, name) && it.wants(name) && !d.equals(name, value):
 			it.fates[name] = d.changedFate(name)
 		}
 	}
