@@ -119,13 +119,15 @@ type Fact struct {
 	Fields   map[string]any `json:"fields"`
 }
 
-// unknownAttempts counts the attempts of which nobody knows whether they landed.
-func (i OpenIntent) unknownAttempts() int {
-	n := 0
+// Certain tells, of a write that has landed, whether no attempt of it is unaccounted for. answered
+// says that the landing is known from the answer to the newest attempt, which is not yet among
+// Attempts when it is a repetition; else one attempt of unknown fate is the one that landed.
+func (i OpenIntent) Certain(answered bool) bool {
+	unknown := 0
 	for _, a := range i.Attempts {
 		if a.Fate == deadletter.FateOpen {
-			n++
+			unknown++
 		}
 	}
-	return n
+	return unknown == 0 || !answered && unknown == 1
 }

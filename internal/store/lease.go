@@ -73,6 +73,24 @@ func (s *Store) chargeDeaths(ctx context.Context, base string, taking []byte) er
 	return err
 }
 
+// ChargeTaken charges the records of a chunk that panicked, under its lease.
+func (s *Store) ChargeTaken(ctx context.Context, l Lease, refs []RecordRef) error {
+	err := s.fenced(ctx, l, func(ctx context.Context) error {
+		if err := s.ChargeRecords(ctx, refs); err != nil {
+			return err
+		}
+		_, err := s.db(ctx).Exec(ctx, `UPDATE base SET taking = '[]' WHERE name = $1`, l.Base)
+		return err
+	})
+	return interpretError("charge records", err)
+}
+
+// ForgetDeaths gives a record a fresh start, once its members have been told.
+func (s *Store) ForgetDeaths(ctx context.Context, ref RecordRef) error {
+	_, err := s.db(ctx).Exec(ctx, `UPDATE record_mark SET deaths = 0 WHERE target_table = $1 AND record_key = $2`, ref.Target, ref.Key)
+	return interpretError("forget deaths", err)
+}
+
 // ChargeRecords notes that a pass died or panicked over these records before it stored an intent.
 func (s *Store) ChargeRecords(ctx context.Context, refs []RecordRef) error {
 	for _, r := range refs {

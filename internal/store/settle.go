@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"airtable-replay/internal/deadletter"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Settlement is the outcome of one member, to be stored under its claim.
@@ -374,11 +376,33 @@ func (s *Store) postpone(ctx context.Context, p Postpone) error {
 	return err
 }
 
-// LookLater puts off the next look at an intent that has not landed yet but still may.
-func (s *Store) LookLater(ctx context.Context, l Lease, ids []string, wait time.Duration) error {
+// LookLater puts off the next look at writes that have not landed yet but still may, and lets their
+// records rest until then (R4b).
+func (s *Store) LookLater(ctx context.Context, l Lease, intents []OpenIntent, wait time.Duration) error {
 	err := s.fenced(ctx, l, func(ctx context.Context) error {
-		const lookLater = `UPDATE intent SET look_at = least(may_land_until, replay_now() + $2::interval) WHERE id = ANY ($1::uuid[]) AND state = 'open'`
-		_, err := s.db(ctx).Exec(ctx, lookLater, ids, wait)
+		for _, i := range intents {
+			const lookLater = `
+				UPDATE intent SET look_at = CASE WHEN may_land_until > replay_now() THEN least(may_land_until, replay_now() + @wait::interval) ELSE replay_now() + @wait::interval END
+				WHERE id = @id::uuid AND state = 'open' RETURNING target_table, record_key, may_land_until`
+			rows, err := s.db(ctx).Query(ctx, lookLater, names{"wait": wait, "id": i.ID})
+			if err != nil {
+				return err
+			}
+			type resting struct {
+				Target, Key string
+				Until       time.Time
+			}
+			found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[resting])
+			if err != nil {
+				return err
+			}
+			for _, r := range found {
+				if err := s.rest(ctx, RecordRef{Target: r.Target, Key: r.Key}, r.Until); err != nil {
+					return err
+				}
+			}
+		}
+		_, err := s.db(ctx).Exec(ctx, `UPDATE base SET taking = '[]' WHERE name = $1`, l.Base)
 		return err
 	})
 	return interpretError("look later", err)

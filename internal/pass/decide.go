@@ -1,0 +1,121 @@
+package pass
+
+import (
+	"context"
+
+	"airtable-replay/internal/deadletter"
+	"airtable-replay/internal/store"
+
+	"github.com/google/uuid"
+)
+
+// liveGrace is how long a live write may wait before both checks apply to it (R6).
+const liveGrace = 60
+
+// decide makes the plan of every record that is still open. It is arithmetic: the decision itself is
+// deadletter.Decide.
+func (w *chunk) decide(ctx context.Context) error {
+	var wait []store.Postpone
+	for _, it := range w.live() {
+		if len(it.members) == 0 {
+			it.closed = true
+			continue
+		}
+		it.exhaust(w.base.Retry.Attempts)
+		it.plan = w.planFor(it)
+		if len(it.open) == 0 {
+			continue
+		}
+		if deadletter.SameWrite(it.plan, it.open[0].Intent) {
+			continue
+		}
+		// Another decision while the earlier write may still land: the record rests (R3).
+		it.closed = true
+		wait = append(wait, store.Postpone{Members: it.refs(), Until: it.open[0].MayLandUntil})
+	}
+	if len(wait) == 0 {
+		return nil
+	}
+	return w.fenced(func() error { return w.Store.GiveUp(ctx, w.hold.Lease, nil, wait, nil) })
+}
+
+// exhaust closes members that have had all their attempts (W2); what became of the last one is known
+// by now.
+func (it *item) exhaust(attempts int) {
+	for _, m := range it.members {
+		if m.Tries >= attempts && m.problem == nil {
+			m.problem = exhausted(m.LastStatus, m.Tries)
+		}
+	}
+}
+
+func (it *item) refs() []store.MemberRef {
+	var refs []store.MemberRef
+	for _, m := range it.members {
+		refs = append(refs, m.MemberRef)
+	}
+	return refs
+}
+
+// planFor decides; a creation that a member's own rules forbid makes that member's problem and is
+// decided again without it.
+func (w *chunk) planFor(it *item) deadletter.Plan {
+	for {
+		plan := deadletter.Decide(w.caseOf(it))
+		if plan.Action != deadletter.ActionCreate {
+			return plan
+		}
+		again := false
+		for i, v := range plan.Verdicts {
+			m := it.members[i]
+			if invalid := m.write.CreateFault(); invalid != nil && v.InWrite() && m.problem == nil {
+				m.problem, again = invalid.Problem(), true
+			}
+		}
+		if !again {
+			return plan
+		}
+	}
+}
+
+func (w *chunk) caseOf(it *item) deadletter.Case {
+	c := deadletter.Case{Rules: w.rules, Matches: it.records(it.source), Siblings: it.Siblings}
+	if it.source != nil {
+		c.Mark = it.Mark.Of(it.source.VersionField)
+	}
+	for _, m := range it.members {
+		c.Members = append(c.Members, deadletter.Member{
+			ID: m.ID, Kind: m.Kind, Operation: m.Operation, Sends: m.source.Sends, Fields: m.write.Fields, Version: m.write.Version,
+			Versionless: m.write.Versionless, FirstAttemptAt: m.FirstAttemptAt, Order: m.Order, Mode: m.Mode, Chosen: m.Chosen, Expect: m.Expect,
+			Wrote: m.Wrote, Problem: m.problem,
+			Waited: m.Kind == deadletter.MemberWrite && w.now.Sub(m.FirstAttemptAt).Seconds() > liveGrace,
+		})
+	}
+	return c
+}
+
+// settlements are the outcomes of the members that take part in no write.
+func (it *item) settlements() []store.Settlement {
+	var out []store.Settlement
+	group := uuid.NewString()
+	for i, v := range it.plan.Verdicts {
+		if v.InWrite() && it.plan.Writes() {
+			continue
+		}
+		s := it.members[i].settles(v)
+		if v.Outcome == deadletter.NeedsReview {
+			s.ReviewGroup = group
+		}
+		if it.plan.LateLanding {
+			s.Flags = append(s.Flags, deadletter.LateLanding)
+		}
+		if v.InWrite() {
+			s.Effect = deadletter.EffectUnchanged
+		}
+		if len(it.found) == 1 {
+			s.RecordID = it.found[0].id
+		}
+		out = append(out, s)
+	}
+	return out
+}
