@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -108,7 +109,7 @@ func TestRequestThatNeverLeavesIsUnsent(t *testing.T) {
 	t.Run("certificate of a stranger", func(t *testing.T) {
 		t.Parallel()
 		s := httptest.NewUnstartedServer(http.NotFoundHandler())
-		s.Config.ErrorLog = nil
+		s.Config.ErrorLog = log.New(io.Discard, "", 0)
 		s.StartTLS()
 		t.Cleanup(s.Close)
 		_, err := writeTo(t, newClient(t, airtable.Config{BaseURL: s.URL}))
@@ -315,6 +316,27 @@ func TestCallersDeadlineIsNotTheRequestTimeout(t *testing.T) {
 		_, err := c.WriteRecords(ctx, writeOne())
 		require.NotContains(t, lost(t, err, airtable.FateUnsent).Reason(), "within 20s")
 	})
+}
+
+func TestOutageAnsweredBeforeTheWholeBodyIsUnsent(t *testing.T) {
+	t.Parallel()
+	for read, fate := range map[int64]airtable.Fate{10: airtable.FateUnsent, 1 << 20: airtable.FateUnknown} {
+		c := newClient(t, airtable.Config{HTTP: &http.Client{Transport: trip(func(r *http.Request) (*http.Response, error) {
+			_, err := io.Copy(io.Discard, io.LimitReader(r.Body, read))
+			return &http.Response{StatusCode: 503, Body: http.NoBody, Request: r}, err
+		})}})
+		_, err := writeTo(t, c)
+		require.Equal(t, 503, lost(t, err, fate).Status)
+	}
+}
+
+func TestErrorsDoNotRepeatTheFormula(t *testing.T) {
+	t.Parallel()
+	w := serve(t, hangUp)
+	_, err := w.client().ListRecords(t.Context(), airtable.ListRequest{Base: "appA", Table: "Orders", Formula: "{Email}='secret-customer'"})
+	e := lost(t, err, airtable.FateUnknown)
+	require.NotContains(t, e.Error()+e.Body, "secret-customer")
+	require.Contains(t, e.Reason(), "no answer: ")
 }
 
 // A transport may go on writing after it reported an error; a write that was

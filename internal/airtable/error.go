@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -146,10 +147,8 @@ func foreignRecord(e *Error, addressed []string) string {
 		return ""
 	}
 	missing := recordID.FindString(e.Message)
-	for _, id := range addressed {
-		if id == missing {
-			return ""
-		}
+	if slices.Contains(addressed, missing) {
+		return ""
 	}
 	return missing
 }

@@ -29,7 +29,8 @@ var plainNumber = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
 
 // EqualsNumber is EqualsAny for a number field, where quoted digits may not
 // compare equal. Numbers are written out in decimals; one with an exponent is
-// refused.
+// refused. Whether 0 also finds empty cells is not known of Airtable: the caller
+// has to look at the field of what came back.
 func EqualsNumber(field string, numbers []json.Number) (string, error) {
 	ref := FieldRef(field)
 	terms := make([]string, len(numbers))

@@ -1,6 +1,7 @@
 package airtable
 
 import (
+	"errors"
 	"regexp"
 	"strconv"
 	"strings"
@@ -36,7 +37,10 @@ var (
 // (mission W7): status, type and field. Where no type was given the message
 // stands in, without the IDs and quoted values that differ from record to record.
 func (e *Error) Signature() string {
-	if e.Status == 0 {
+	switch {
+	case errors.Is(e.Err, ErrInvalidRequest):
+		return "invalid request"
+	case e.Status == 0:
 		return "no answer"
 	}
 	parts := []string{strconv.Itoa(e.Status)}

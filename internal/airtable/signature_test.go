@@ -59,6 +59,8 @@ func TestSignatureTellsKindsNotRecords(t *testing.T) { // W7
 			{Status: 422}, {Status: 422, Body: "<html>"},
 		}, {
 			{Fate: airtable.FateUnknown}, {Fate: airtable.FateUnsent},
+		}, {
+			{Fate: airtable.FateUnsent, Message: "record 1: has no ID", Err: airtable.ErrInvalidRequest},
 		},
 	}
 	seen := map[string]int{}

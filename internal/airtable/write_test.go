@@ -50,7 +50,7 @@ func TestUpsertLeavesOutTheID(t *testing.T) { // B34
 
 func TestUpsertTellsCreatedByPosition(t *testing.T) { // B72
 	t.Parallel()
-	w := serve(t, answer(200, `{"createdRecords":["`+recB+`"],"updatedRecords":["`+recC+`","`+recA+`"],"records":[`+
+	w := serve(t, answer(200, `{"createdRecords":["`+recB+`","`+recC+`"],"updatedRecords":["`+recA+`"],"records":[`+
 		recordJSON(recA)+`,`+recordJSON(recB)+`,`+recordJSON(recC)+`]}`))
 	result, err := w.client().WriteRecords(t.Context(), airtable.WriteRequest{
 		Base: "appA", Table: "Orders", MergeOn: []string{"No"},
@@ -61,7 +61,7 @@ func TestUpsertTellsCreatedByPosition(t *testing.T) { // B72
 		},
 	})
 	require.NoError(t, err)
-	require.Equal(t, []bool{false, true, false}, result.Created)
+	require.Equal(t, []bool{false, true, false}, result.Created, "a record with an ID is never created, whatever the lists say")
 	require.Equal(t, recB, result.Records[1].ID)
 }
 
