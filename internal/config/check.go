@@ -30,7 +30,7 @@ var (
 )
 
 func (c *checker) checkBases() {
-	if len(c.file.Bases) == 0 {
+	if c.file.Bases != nil && len(c.file.Bases) == 0 {
 		c.fault(keyPath{"bases"}, "names no base")
 	}
 	byID := map[string]string{}
@@ -40,10 +40,10 @@ func (c *checker) checkBases() {
 			c.fault(at, "a base's name stands in addresses: use letters, digits, dots, dashes and underscores")
 		}
 		if b.ID != "" && !baseID.MatchString(b.ID) {
-			c.fault(at.sub("id"), "%q is not a base ID; it begins with app and stands in the base's address", b.ID)
+			c.fault(at.sub("id"), "is not a base ID; it begins with app and stands in the base's address")
 		}
 		if first, ok := byID[b.ID]; ok && b.ID != "" {
-			c.fault(at.sub("id"), "%s is the ID of the base %s already; two leases on one base would not be serial", b.ID, first)
+			c.fault(at.sub("id"), "is the ID of the base %s already; two leases on one base would not be serial", first)
 		} else {
 			byID[b.ID] = name
 		}
@@ -71,7 +71,7 @@ func (c *checker) checkPace(at keyPath, b *Base) {
 
 func (c *checker) checkRetry(at keyPath, b *Base) {
 	if n := b.Retry.Attempts; n < 1 || n > 20 {
-		c.fault(at.sub("attempts"), "is from 1 to 20")
+		c.fault(at.sub("attempts"), "%d is out of range: from 1 to 20", n)
 	}
 	c.within(at.sub("base_delay"), b.Retry.BaseDelay, time.Millisecond, 5*time.Minute)
 	c.within(at.sub("request_timeout"), b.Retry.RequestTimeout, 10*time.Millisecond, 2*time.Minute)
@@ -85,7 +85,7 @@ func (c *checker) checkRetry(at keyPath, b *Base) {
 
 func (c *checker) within(at keyPath, d, least, most time.Duration) {
 	if d < least || d > most {
-		c.fault(at, "is from %v to %v", least, most)
+		c.fault(at, "%v is out of range: from %v to %v", d, least, most)
 	}
 }
 

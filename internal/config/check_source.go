@@ -67,11 +67,15 @@ func (c *checker) checkSourceVersion(at keyPath, s *Source) {
 // (mission C1), unless the target says that they share one clock.
 func (c *checker) checkClocks() {
 	type place struct{ target, field string }
-	taken := map[place]string{}
+	type use struct {
+		source string
+		shared bool
+	}
+	taken := map[place]use{}
 	for _, name := range sortedKeys(c.file.Sources) {
 		s := c.file.Sources[name]
 		v := c.file.VersionOf(s)
-		if v == nil || v.Shared {
+		if v == nil {
 			continue
 		}
 		fields := []string{v.Field}
@@ -80,11 +84,11 @@ func (c *checker) checkClocks() {
 		}
 		for _, field := range fields {
 			at := place{s.Target, field}
-			if other, ok := taken[at]; ok {
-				c.fault(keyPath{"sources", name}, "writes its version to %s, as %s does; give each source a version_field of its own, or say shared: true in targets.%s.version if they keep one clock", field, other, s.Target)
-				continue
+			if other, ok := taken[at]; ok && !(other.shared && v.Shared) {
+				c.fault(keyPath{"sources", name}, "writes its version to %s, as %s does; give each source a version_field of its own, or say shared: true in targets.%s.version if they keep one clock", field, other.source, s.Target)
+				break
 			}
-			taken[at] = name
+			taken[at] = use{name, v.Shared}
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,7 +9,7 @@ import (
 )
 
 func (c *checker) checkTargets() {
-	if len(c.file.Targets) == 0 {
+	if c.file.Targets != nil && len(c.file.Targets) == 0 {
 		c.fault(keyPath{"targets"}, "names no target")
 	}
 	byTable := map[[2]string]string{}
@@ -112,23 +111,22 @@ func (c *checker) checkRoles(at keyPath, t *Target) {
 		}
 	}
 	take(t.Key, "the key", at.sub("key"))
-	if t.Version != nil {
-		take(t.Version.Field, "the version field", at.sub("version", "field"))
-		if t.Version.TieBreak != nil {
-			take(t.Version.TieBreak.Field, "the tie-break field", at.sub("version", "tie_break", "field"))
+	takeVersion := func(v *Version, at keyPath) {
+		take(v.Field, "a version field", at.sub("field"))
+		if v.TieBreak != nil {
+			take(v.TieBreak.Field, "a tie-break field", at.sub("tie_break", "field"))
 		}
+	}
+	if t.Version != nil {
+		takeVersion(t.Version, at.sub("version"))
 	}
 	take(t.Stamp, "the stamp", at.sub("stamp"))
 	for _, name := range sortedKeys(t.Fields) {
 		take(t.Fields[name].Shared, "a Last modified time field", at.sub("fields", name, "shared"))
 	}
 	for _, name := range sortedKeys(c.file.Sources) {
-		s, at := c.file.Sources[name], keyPath{"sources", name, "version_field"}
-		if s.Target == t.Name && s.VersionField != nil {
-			take(s.VersionField.Field, fmt.Sprintf("the version field of %s", name), at)
-			if s.VersionField.TieBreak != nil {
-				take(s.VersionField.TieBreak.Field, fmt.Sprintf("the tie-break field of %s", name), at.sub("tie_break", "field"))
-			}
+		if s := c.file.Sources[name]; s.Target == t.Name && s.VersionField != nil {
+			takeVersion(&s.VersionField.Version, keyPath{"sources", name, "version_field"})
 		}
 	}
 }

@@ -18,9 +18,9 @@ func WithFiles(read func(path string) ([]byte, error)) Option {
 	return func(r *reader) { r.file = read }
 }
 
-// Load reads a configuration file. A value that is ${NAME} or ${file:PATH} as a whole is taken from
-// the environment, through lookup, or from the file, less one line break at its end; for secrets
-// that is the only form. The error of a refused file is *Problems and lists every fault.
+// Load reads a configuration file. Secrets are references: ${NAME} is taken from the environment,
+// through lookup, ${file:PATH} from the file, less one line break at its end. Base IDs and addresses
+// may be references as well. The error of a refused file is *Problems and lists every fault.
 func Load(data []byte, lookup func(string) (string, bool), options ...Option) (*File, error) {
 	r := &reader{env: lookup, file: os.ReadFile, anchors: map[string]ast.Node{}, lines: map[string]int{}}
 	for _, option := range options {

@@ -108,7 +108,13 @@ func (r *reader) decodeStruct(n ast.Node, v reflect.Value, at keyPath) {
 			r.fault(at.sub(e.key), "unknown key; known here are %s", strings.Join(sortedKeys(known), ", "))
 			continue
 		}
-		given[e.key] = r.resolve(e.value, at.sub(e.key)) != nil
+		node := r.resolve(e.value, at.sub(e.key))
+		given[e.key] = node != nil
+		if node != nil && v.Type().Field(i).Tag.Get("reference") != "" {
+			text, _ := r.text(node, at.sub(e.key))
+			v.Field(i).SetString(text)
+			continue
+		}
 		r.decode(e.value, v.Field(i), at.sub(e.key))
 	}
 	for _, key := range sortedKeys(known) {
@@ -125,6 +131,9 @@ func (r *reader) decodeMap(n ast.Node, v reflect.Value, at keyPath) {
 	}
 	v.Set(reflect.MakeMap(v.Type()))
 	for _, e := range entries {
+		if e.key == "" {
+			r.fault(at, "a name in it is empty")
+		}
 		elem := reflect.New(v.Type().Elem().Elem())
 		r.decodeNew(e.value, elem.Elem(), at.sub(e.key))
 		v.SetMapIndex(reflect.ValueOf(e.key), elem)
@@ -147,7 +156,7 @@ func (r *reader) decodeList(n ast.Node, v reflect.Value, at keyPath) {
 }
 
 func (r *reader) decodeScalar(n ast.Node, v reflect.Value, at keyPath) {
-	text, ok := r.text(n, at)
+	text, ok := r.literal(n, at)
 	if !ok {
 		return
 	}

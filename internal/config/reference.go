@@ -83,7 +83,18 @@ func (r *reader) scalar(n ast.Node, at keyPath) (string, bool) {
 	return "", false
 }
 
-// text is a scalar's text; a value that is a reference as a whole is looked up.
+// literal is the text of a value that cannot be a reference: it may appear in errors and logs, where
+// a secret that was referred to by mistake must not.
+func (r *reader) literal(n ast.Node, at keyPath) (string, bool) {
+	text, ok := r.scalar(n, at)
+	if ok && text != "" && reference.FindString(text) == text {
+		r.fault(at, "takes no reference; secrets, base IDs and addresses do")
+		return "", false
+	}
+	return text, ok
+}
+
+// text is the text of a value that may be a reference as a whole. It never appears in errors.
 func (r *reader) text(n ast.Node, at keyPath) (string, bool) {
 	text, ok := r.scalar(n, at)
 	if !ok || reference.FindString(text) != text || text == "" {
@@ -134,7 +145,7 @@ func (s *Secret) scan(r *reader, n ast.Node, at keyPath) {
 
 // scan reads a path of the payload.
 func (p *Path) scan(r *reader, n ast.Node, at keyPath) {
-	text, ok := r.scalar(n, at)
+	text, ok := r.literal(n, at)
 	if !ok {
 		return
 	}
@@ -169,5 +180,5 @@ func (o *OwnVersion) scan(r *reader, n ast.Node, at keyPath) {
 		return
 	}
 	o.bare = true
-	o.Field, _ = r.text(n, at)
+	o.Field, _ = r.literal(n, at)
 }

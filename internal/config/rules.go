@@ -82,12 +82,19 @@ func tryRule(judge *validator.Validate, tags string) error {
 func try(judge *validator.Validate, sample any, tags string) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
-			if strings.HasPrefix(err.Error(), "Undefined validation") || strings.HasPrefix(err.Error(), "Invalid validation tag") {
-				err = errors.New("there is no such rule; see the tags of validator v10, written without blanks")
-			}
+			err = wordPanic(fmt.Sprint(p))
 		}
 	}()
 	_ = judge.Var(sample, tags) // whether the sample passes is not the question
 	return nil
+}
+
+func wordPanic(text string) error {
+	switch {
+	case strings.HasPrefix(text, "Undefined validation"), strings.HasPrefix(text, "Invalid validation tag"):
+		return errors.New("there is no such rule; see the tags of validator v10, written without blanks")
+	case strings.HasPrefix(text, "strconv."):
+		return errors.New("its parameter is not a number")
+	}
+	return errors.New(text)
 }
