@@ -20,23 +20,22 @@ const (
 // Identify reads what filing needs from a payload: the sender's ID of the record and the version. It
 // takes any bytes at all, needs no schema, and answers the same for the same bytes.
 func (s *Source) Identify(payload []byte) Identity {
-	identity, faults := s.identify(payload)
+	identity, faults, _ := s.identify(payload)
 	if invalid := newInvalid(faults); invalid != nil {
 		identity.Problem = invalid.Problem()
 	}
 	return identity
 }
 
-func (s *Source) identify(payload []byte) (Identity, []fault) {
-	var identity Identity
+// identify also tells whether the payload can be read at all.
+func (s *Source) identify(payload []byte) (identity Identity, faults []fault, readable bool) {
 	if s.id.SHA256 {
 		sum := sha256.Sum256(payload)
 		identity.TargetID = hex.EncodeToString(sum[:])
 	}
 	if f := inspect(payload); f != nil {
-		return identity, []fault{*f}
+		return identity, []fault{*f}, false
 	}
-	var faults []fault
 	text := string(payload)
 	if !s.id.SHA256 {
 		id, f := s.readID(text)
@@ -44,7 +43,7 @@ func (s *Source) identify(payload []byte) (Identity, []fault) {
 		faults = append(faults, f...)
 	}
 	faults = append(faults, s.readVersion(text, &identity)...)
-	return identity, faults
+	return identity, faults, true
 }
 
 var wholeNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)

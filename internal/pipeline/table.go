@@ -5,6 +5,8 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
+	"time"
 
 	"airtable-replay/internal/airtable"
 	"airtable-replay/internal/deadletter"
@@ -75,23 +77,29 @@ func (s *Source) roleFaults(t *table) []fault {
 			faults = append(faults, t.unknown(name))
 		case len(types) > 0 && !slices.Contains(types, f.Type):
 			faults = append(faults, newFault(name, "exists", deadletter.ReasonUnknownField,
-				"is a %s field and cannot be %s; it has to be one of %v", f.Type, does, types))
+				"is a %s field and cannot hold %s; it has to be of the type %s", f.Type, does, strings.Join(types, " or ")))
 		}
 	}
 	role(s.Target.KeyField, "the key")
-	role(s.Target.Stamp, "the stamp", "singleLineText", "multilineText")
 	role(s.Target.BusinessDate, "the business date")
+	role(s.Target.Stamp, "the stamp", textTypes...)
 	role(s.TieField, "the tie-break", "number")
 	switch {
 	case s.VersionText:
-		role(s.VersionField, "the version", "singleLineText", "multilineText")
+		role(s.VersionField, "version numbers as text", textTypes...)
 	case s.Spec.Kind == deadletter.VersionNumber:
-		role(s.VersionField, "the version", "number")
+		role(s.VersionField, "version numbers (in a text field: say text: true)", "number")
 	default:
-		role(s.VersionField, "the version", "dateTime", "singleLineText", "multilineText")
+		role(s.VersionField, "the version", append([]string{"dateTime"}, textTypes...)...)
+	}
+	if f := t.fields[s.VersionField]; f.Type == "dateTime" && s.Spec.Precision > 0 && s.Spec.Precision < time.Millisecond {
+		faults = append(faults, newFault(s.VersionField, "exists", deadletter.ReasonUnknownField,
+			"is a dateTime field, which keeps milliseconds; make it a text field, or the precision 1ms"))
 	}
 	return faults
 }
+
+var textTypes = []string{"singleLineText", "multilineText"}
 
 // plainDecimal is a number as it is written once only: no exponent, no leading or trailing zeros.
 var plainDecimal = regexp.MustCompile(`^(0|-?[1-9][0-9]*|-?(0|[1-9][0-9]*)\.[0-9]*[1-9])$`)

@@ -64,10 +64,19 @@ func newTarget(file *config.File, c *config.Target) *Target {
 	for name, f := range c.Fields {
 		t.Fields[name] = Field{
 			Name: name, Guard: f.Shared, Link: f.Link, MaxLength: f.MaxLength, Rules: f.Rules,
-			Required: slices.Contains(strings.Split(f.Rules, ","), "required"),
+			Required: slices.Contains(ownRules(f.Rules), "required"),
 		}
 	}
 	return t
+}
+
+// ownRules are the rules of the value itself, those of its elements (behind dive) left out.
+func ownRules(tags string) []string {
+	rules := strings.Split(tags, ",")
+	if i := slices.Index(rules, "dive"); i >= 0 {
+		rules = rules[:i]
+	}
+	return rules
 }
 
 // connect finds the targets that link fields name.

@@ -11,12 +11,12 @@ import (
 // absent is a fault for a sender of full payloads; for one of changed fields it forbids creating a
 // record (Write.CreateFault), which only an upsert can come to.
 func (s *Source) Validate(payload []byte, op deadletter.Operation, schema *Schema) (Write, *Invalid) {
-	identity, faults := s.identify(payload)
+	identity, faults, readable := s.identify(payload)
 	w := Write{
 		Target: s.Target, Key: identity.TargetID, Version: identity.Version, Versionless: s.Versionless,
 		Fields: map[string]any{},
 	}
-	if inspect(payload) != nil {
+	if !readable {
 		return w, newInvalid(faults)
 	}
 	t, ok := schema.table(s.Target.Table)
@@ -28,6 +28,10 @@ func (s *Source) Validate(payload []byte, op deadletter.Operation, schema *Schem
 	faults = append(faults, keyFaults(s.Target, t, w.Key)...)
 	c := &check{source: s, schema: schema, table: t, write: &w}
 	c.run(string(payload))
+	if c.present == 0 {
+		nothing := newFault("", "payload", deadletter.ReasonValidationFailed, "nothing to write: the payload holds none of the source's fields")
+		faults = append([]fault{nothing}, faults...)
+	}
 	faults = append(faults, c.faults...)
 	if op == deadletter.Upsert {
 		w.create = c.createFaults()
@@ -42,7 +46,7 @@ type check struct {
 	table   *table
 	write   *Write
 	faults  []fault
-	present int
+	present int // fields that the payload holds
 }
 
 func (c *check) run(payload string) {
@@ -59,10 +63,6 @@ func (c *check) run(payload string) {
 		case field.Required && c.source.Sends == deadletter.SendsFull:
 			c.fault(name, "required", deadletter.ReasonValidationFailed, "is required, and the payload has nothing at %s", c.source.fields[name].Text)
 		}
-	}
-	if c.present == 0 {
-		nothing := newFault("", "payload", deadletter.ReasonValidationFailed, "nothing to write: the payload holds none of the source's fields")
-		c.faults = append([]fault{nothing}, c.faults...)
 	}
 }
 
