@@ -87,6 +87,7 @@ CREATE TABLE entry (
     chosen            text[]      NOT NULL DEFAULT '{}',
     expect            json,
     press_reason      text        NOT NULL DEFAULT '',
+    refusal           text        NOT NULL DEFAULT '', -- why the newest press was refused; shown until the next claim (R10)
     requested_by      text        NOT NULL DEFAULT '',
     requested_at      timestamptz,
     due_at            timestamptz,

@@ -29,8 +29,9 @@ type Entry struct {
 	Flags         []Flag
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
-	Claim         int64 // raised by each claim, sweep and reset
-	OwnFailures   int   // Replay Failed by the entry's own fault, counted by the attempt cap (mission O3)
+	Claim         int64  // raised by each claim, sweep and reset
+	Refusal       string // why the newest press was refused, until the next claim; empty: it was not
+	OwnFailures   int    // Replay Failed by the entry's own fault, counted by the attempt cap (mission O3)
 
 	Replay *Replay // nil: never pressed
 }

@@ -51,11 +51,7 @@ func (w *chunk) validate() (surprised bool) {
 				continue
 			}
 			m.problem = invalid.Problem()
-			switch invalid.Reason {
-			case deadletter.ReasonUnknownField, deadletter.ReasonInvalidOption, deadletter.ReasonComputedField, deadletter.ReasonInvalidValue:
-				surprised = true
-			default:
-			}
+			surprised = surprised || invalid.Schema
 		}
 	}
 	return surprised

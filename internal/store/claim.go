@@ -16,14 +16,16 @@ type Route struct {
 
 // Claim is a press or the start of a run: which entries, by whom, and how they are to be checked.
 type Claim struct {
-	Run         deadletter.Run // kind, mode, requested by, note and selector
-	Filter      Filter         // the selection; only Pending Review entries are ever claimed
-	AttemptCap  int            // entries with as many failures of their own stay (O3); 0: no cap
-	Limit       int            // claim at most so many, the oldest first; 0: all
-	PressReason string
-	Chosen      []string
-	Expect      map[string]map[string]any // by entry ID
-	Routes      []Route
+	Run        deadletter.Run // kind, mode, requested by, note and selector
+	Filter     Filter         // the selection; only Pending Review entries are ever claimed
+	AttemptCap int            // entries with as many failures of their own stay (O3); 0: no cap
+	Limit      int            // claim at most so many, the oldest first; 0: all
+	// WithSiblings takes along every other pending entry of the selected entries' records (P4).
+	WithSiblings bool
+	PressReason  string
+	Chosen       []string
+	Expect       map[string]map[string]any // by entry ID
+	Routes       []Route
 }
 
 // Claimed is what a claim took.
@@ -85,7 +87,12 @@ type claimedRow struct {
 }
 
 func (s *Store) claimRows(ctx context.Context, run string, c Claim) ([]claimedRow, error) {
-	where, args := c.Filter.conditions()
+	where, args := c.Filter.conditions("e")
+	if c.WithSiblings {
+		of, _ := c.Filter.conditions("o")
+		where = `(` + where + ` OR e.target_id IS NOT NULL AND EXISTS (SELECT 1 FROM entry o
+			WHERE o.target_table = e.target_table AND o.record_key = e.record_key AND o.status = 'pending_review' AND ` + of + `))`
+	}
 	if c.AttemptCap > 0 {
 		where += " AND e.own_failures < @cap"
 		args["cap"] = c.AttemptCap
@@ -119,7 +126,7 @@ func (s *Store) claimRows(ctx context.Context, run string, c Claim) ([]claimedRo
 			WHERE e.status = 'pending_review' AND ` + where + ` ` + order + ` FOR NO KEY UPDATE OF e
 		), claimed AS (
 			UPDATE entry e SET status = 'replaying', claim = e.claim + 1, run_id = @run_id, mode = @mode, chosen = coalesce(@chosen::text[], '{}'),
-				expect = NULL, press_reason = @press_reason, requested_by = @by, requested_at = replay_now(), updated_at = replay_now(),
+				expect = NULL, press_reason = @press_reason, refusal = '', requested_by = @by, requested_at = replay_now(), updated_at = replay_now(),
 				due_at = replay_now(), priority = @priority, rank = pick.rank, base = pick.base, target_table = pick.target,
 				tries = 0, last_status = NULL, last_error = '', alone = false,
 				outcome = NULL, outcome_reason = '', replayed_by = '', replayed_at = NULL, fields_replayed = NULL, fields_skipped = NULL,
@@ -157,6 +164,22 @@ func (s *Store) finishClaim(ctx context.Context, run string, c Claim, ids []stri
 		return nil
 	}
 	return s.touchMirror(ctx, ids, mirrorPatience, false)
+}
+
+// RefusePress notes on an entry why a press was refused, and asks the mirror to untick the box, so
+// that the button works again (T3, R10).
+func (s *Store) RefusePress(ctx context.Context, id, actor, why string) error {
+	err := s.InTx(ctx, func(ctx context.Context) error {
+		const refusePress = `
+			WITH refused AS (UPDATE entry SET refusal = @why WHERE id = @id RETURNING id, status, run_id)
+			INSERT INTO entry_history (entry_id, event, from_status, to_status, actor, run_id, note)
+			SELECT id, 'refused', status, status, @actor, run_id, @why FROM refused`
+		if _, err := s.db(ctx).Exec(ctx, refusePress, names{"id": id, "actor": text(actor), "why": text(why)}); err != nil {
+			return err
+		}
+		return s.touchMirror(ctx, []string{id}, 0, true)
+	})
+	return interpretError("refuse press", err)
 }
 
 // Reidentify corrects the key, version and route of an entry from its present payload: its source may

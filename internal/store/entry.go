@@ -123,7 +123,7 @@ const entryColumns = `e.id::text, coalesce(e.dlq_record_id, ''), e.source_system
 	e.raw_payload, e.payload_revision, e.reason_code, e.error_detail, coalesce(e.status_code, 0), e.attempts, e.source_version,
 	e.source_updated_at, e.first_attempt_at, e.status, e.assigned_owner, e.flags, e.created_at, e.updated_at, e.claim, e.own_failures,
 	coalesce(e.run_id::text, ''), e.mode, e.requested_by, e.requested_at, coalesce(e.outcome, ''), e.outcome_reason, e.replayed_by, e.replayed_at,
-	e.fields_replayed, e.fields_skipped, e.values_before, e.record_id, e.effect, coalesce(e.replay_status, 0), e.replay_error, e.notes, e.replay_attempts`
+	e.fields_replayed, e.fields_skipped, e.values_before, e.record_id, e.effect, coalesce(e.replay_status, 0), e.replay_error, e.notes, e.replay_attempts, e.refusal`
 
 func scanEntry(row pgx.CollectableRow) (e deadletter.Entry, err error) {
 	var r deadletter.Replay
@@ -134,7 +134,7 @@ func scanEntry(row pgx.CollectableRow) (e deadletter.Entry, err error) {
 		&e.RawPayload, &e.PayloadRevision, &e.ReasonCode, &e.ErrorDetail, &e.StatusCode, &e.Attempts, &e.SourceVersion,
 		&updated, &e.FirstAttemptAt, &e.Status, &e.AssignedOwner, &flags, &e.CreatedAt, &e.UpdatedAt, &e.Claim, &e.OwnFailures,
 		&r.RunID, &r.Mode, &r.RequestedBy, &requested, &r.Outcome, &r.Reason, &r.ReplayedBy, &replayed,
-		&fields, &skipped, &before, &r.RecordID, &r.Effect, &r.StatusCode, &r.ErrorDetail, &r.Notes, &r.Attempts)
+		&fields, &skipped, &before, &r.RecordID, &r.Effect, &r.StatusCode, &r.ErrorDetail, &r.Notes, &r.Attempts, &e.Refusal)
 	if err != nil {
 		return e, err
 	}

@@ -35,12 +35,12 @@ type Page struct {
 	Cursor string // where the previous page ended; empty: the first page
 }
 
-// conditions gives the WHERE clause of a filter over entry e, and its arguments.
-func (f Filter) conditions() (string, pgx.NamedArgs) {
+// conditions gives the WHERE clause of a filter over the entries of an alias, and its arguments.
+func (f Filter) conditions(alias string) (string, pgx.NamedArgs) {
 	var where []string
 	args := pgx.NamedArgs{}
 	add := func(clause, name string, value any) {
-		where = append(where, clause)
+		where = append(where, strings.ReplaceAll(clause, "e.", alias+"."))
 		args[name] = value
 	}
 	equal := func(column, name, value string) {
@@ -104,7 +104,7 @@ func parseCursor(s string) (c cursor, err error) {
 // ListEntries lists entries by First Attempt At, the newest first. next is the cursor of the
 // following page, empty at the end.
 func (s *Store) ListEntries(ctx context.Context, f Filter, p Page) (es []deadletter.Entry, next string, err error) {
-	where, args := f.conditions()
+	where, args := f.conditions("e")
 	if p.Cursor != "" {
 		c, err := parseCursor(p.Cursor)
 		if err != nil {
@@ -139,7 +139,7 @@ type Summary struct {
 
 // SummarizeEntries counts the entries of a filter.
 func (s *Store) SummarizeEntries(ctx context.Context, f Filter) (Summary, error) {
-	where, args := f.conditions()
+	where, args := f.conditions("e")
 	sum := Summary{ByStatus: map[string]int{}, ByReason: map[string]int{}, BySource: map[string]int{}, ByTarget: map[string]int{}, ByHour: map[time.Time]int{}}
 	rows, err := s.db(ctx).Query(ctx, `
 		SELECT CASE grouping(e.status, e.reason_code, e.source_system, e.target_table, date_trunc('hour', e.first_attempt_at, 'UTC'))

@@ -63,12 +63,12 @@ func TxFrom(ctx context.Context) (pgx.Tx, bool) {
 	return tx, ok
 }
 
-// InTx runs do in one transaction, carried by the context it is given; a transaction that ctx
-// already carries is joined. A deadlock or a serialization failure is tried once more, so do must
+// InTx runs do in one transaction, carried by the context it is given. Within a transaction that ctx
+// already carries it is a savepoint: an error undoes what do did, and no more. A deadlock or a serialization failure is tried once more, so do must
 // have no effect outside the database.
 func (s *Store) InTx(ctx context.Context, do func(ctx context.Context) error) error {
-	if _, ok := TxFrom(ctx); ok {
-		return do(ctx)
+	if outer, ok := TxFrom(ctx); ok {
+		return pgx.BeginFunc(ctx, outer, func(tx pgx.Tx) error { return do(context.WithValue(ctx, txKey{}, tx)) })
 	}
 	err := s.once(ctx, do)
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == "40P01" || pg.Code == "40001") {

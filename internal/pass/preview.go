@@ -1,0 +1,54 @@
+package pass
+
+import (
+	"context"
+
+	"airtable-replay/internal/deadletter"
+	"airtable-replay/internal/pacing"
+	"airtable-replay/internal/pipeline"
+	"airtable-replay/internal/store"
+)
+
+// Preview is what a pass would decide about one entry now.
+type Preview struct {
+	Plan     deadletter.Plan
+	RecordID string // the record that matched; empty: none, or several
+	Waits    bool   // an earlier write of the record is still unaccounted for: nothing would be decided yet
+}
+
+// PreviewReplay decides about one item as a press would, from a fresh read, and writes and stores
+// nothing (O2). It takes up to three request slots.
+func (p *Pass) PreviewReplay(ctx context.Context, base string, it store.Item) (Preview, error) {
+	now, err := p.Store.Now(ctx)
+	if err != nil {
+		return Preview{}, err
+	}
+	w := p.newChunk(&pacing.Hold{Lease: store.Lease{Base: base}}, store.Chunk{Target: it.Ref.Target, Items: []store.Item{it}, Now: now})
+	w.hold = nil
+	one := w.items[0]
+	if len(one.members) == 0 || one.members[0].problem != nil || w.target == nil {
+		return Preview{Plan: failing(it, unknownSource(it.Members[0].Source))}, nil
+	}
+	if err := w.prepare(ctx); err != nil {
+		return Preview{}, err
+	}
+	if err := w.read(ctx); err != nil {
+		return Preview{}, err
+	}
+	out := Preview{Plan: w.planFor(one), Waits: len(it.Intents) > 0}
+	if len(one.found) == 1 {
+		out.RecordID = one.found[0].id
+	}
+	return out, nil
+}
+
+func failing(it store.Item, problem *deadletter.Problem) deadletter.Plan {
+	return deadletter.Plan{Action: deadletter.ActionNone, Verdicts: []deadletter.Verdict{{
+		Member: it.Members[0].ID, Outcome: deadletter.ReplayFailed, Reason: problem.Reason, Note: problem.Detail,
+	}}}
+}
+
+// SchemaOf is the schema of a base by which payloads are validated; it may cost one request.
+func (p *Pass) SchemaOf(ctx context.Context, base string) (*pipeline.Schema, error) {
+	return p.schemaOf(ctx, p.bases[base], schemaAge)
+}

@@ -1,0 +1,51 @@
+package store
+
+import (
+	"context"
+
+	"airtable-replay/internal/deadletter"
+)
+
+// ItemOf is one entry as a chunk would hold it, whatever its status: for a preview, which takes
+// nothing and stores nothing.
+func (s *Store) ItemOf(ctx context.Context, e deadletter.Entry) (it Item, err error) {
+	err = s.InTx(ctx, func(ctx context.Context) error {
+		const itemOf = `SELECT record_key, seq, wrote_version, coalesce(landed_intent::text, ''), flags FROM entry WHERE id = $1::uuid`
+		var wrote string
+		m := Member{
+			MemberRef: MemberRef{Kind: deadletter.MemberEntry, ID: e.ID, Claim: e.Claim, Revision: e.PayloadRevision}, Source: e.SourceSystem,
+			Operation: e.Operation, RawPayload: e.RawPayload, FirstAttemptAt: e.FirstAttemptAt, Mode: deadletter.Checked,
+		}
+		var key string
+		if err := s.db(ctx).QueryRow(ctx, itemOf, e.ID).Scan(&key, &m.Order, &wrote, &m.LandedIntent, &m.Flags); err != nil {
+			return err
+		}
+		if m.Wrote, err = parseVersion(wrote); err != nil {
+			return err
+		}
+		it = Item{Ref: RecordRef{Target: e.TargetTable, Key: key}, TargetID: e.TargetID}
+		c := Chunk{Target: e.TargetTable, Items: []Item{it}}
+		at := map[string]int{key: 0}
+		args := names{"target": e.TargetTable, "keys": []string{key}}
+		for _, load := range []func(context.Context, *Chunk, map[string]int, names) error{s.loadMarks, s.loadSiblings, s.loadIntents} {
+			if err := load(ctx, &c, at, args); err != nil {
+				return err
+			}
+		}
+		it = c.Items[0]
+		it.Members = []Member{m}
+		it.Siblings = without(it.Siblings, e.ID)
+		return nil
+	})
+	return it, interpretError("load item", err)
+}
+
+func without(list []string, id string) []string {
+	var out []string
+	for _, v := range list {
+		if v != id {
+			out = append(out, v)
+		}
+	}
+	return out
+}
