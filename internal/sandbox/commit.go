@@ -22,13 +22,15 @@ type commit struct {
 	by        actor
 	at        time.Time // the sandbox's clock
 	stamp     time.Time // what last modified times will say
+	turn      int
 	changes   []*cellChange
 	created   map[*record]*table
 	destroyed map[*record]*table
 }
 
 func (s *Sandbox) begin(b *base, by actor, at time.Time) *commit {
-	return &commit{s: s, base: b, by: by, at: at, stamp: s.options.stamp(at),
+	s.lastTurn++
+	return &commit{s: s, base: b, by: by, at: at, stamp: s.options.stamp(at), turn: s.lastTurn,
 		created: map[*record]*table{}, destroyed: map[*record]*table{}}
 }
 
@@ -90,7 +92,7 @@ func (c *commit) put(t *table, r *record, f *field, value any, bump bool) bool {
 	old := r.cells[f.id]
 	same := reflect.DeepEqual(old, value)
 	if bump && (!same || c.s.options.SameValueBumps) {
-		r.stamps[f.id] = stamp{at: c.stamp, by: c.by.person}
+		r.stamps[f.id] = stamp{at: c.stamp, by: c.by.person, turn: c.turn}
 	}
 	if same {
 		return false

@@ -136,7 +136,7 @@ func computeModifiedBy(_ *reader, r *record, f *field) any {
 func (r *record) lastChange(watched []*field) stamp {
 	last := stamp{at: r.created, by: r.createdBy}
 	take := func(s stamp) {
-		if s.at.After(last.at) {
+		if s.at.After(last.at) || (s.at.Equal(last.at) && s.turn > last.turn) {
 			last = s
 		}
 	}

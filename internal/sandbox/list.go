@@ -124,19 +124,46 @@ func (c *call) byFormula(rd *reader, records []*record, source string) ([]*recor
 		return nil, invalidFormula(complaint)
 	}
 	name, literals, ok := code.expr.Equalities()
-	f := code.refs[name]
-	if !ok || len(records) != len(c.table.records) || !(f.texty() || f.is("singleSelect")) {
+	if !ok {
 		return filter(rd, records, code), nil
 	}
-	var wanted []any
-	for _, text := range literals {
+	f := code.refs[name]
+	if len(records) == len(c.table.records) && (f.texty() || f.is("singleSelect")) {
+		return c.table.indexed(f).find(storedText(f, literals)...), nil
+	}
+	return filterEqual(rd, records, code), nil
+}
+
+// storedText is what the cells hold that read as one of the texts.
+func storedText(f *field, texts []string) []any {
+	var stored []any
+	for _, text := range texts {
 		if f.texty() {
-			wanted = append(wanted, text)
+			stored = append(stored, text)
 		} else if option := f.choice(text); option != nil {
-			wanted = append(wanted, option.ID)
+			stored = append(stored, option.ID)
 		}
 	}
-	return c.table.indexed(f).find(wanted...), nil
+	return stored
+}
+
+// filterEqual is filter for an equality: it compares the cell with all literals
+// at once where it holds text.
+func filterEqual(rd *reader, records []*record, code *code) []*record {
+	name, literals, _ := code.expr.Equalities()
+	wanted := map[string]bool{}
+	for _, text := range literals {
+		wanted[text] = true
+	}
+	f := code.refs[name]
+	var kept []*record
+	for _, r := range records {
+		text, isText := rd.native(r, f).(string)
+		if isText && wanted[text] || !isText && code.eval(rd, r).Truthy() {
+			kept = append(kept, r)
+		}
+	}
+	return kept
 }
 
 func filter(rd *reader, records []*record, code *code) []*record {

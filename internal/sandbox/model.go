@@ -127,8 +127,9 @@ type record struct {
 
 // stamp is when a cell was last changed, and by whom.
 type stamp struct {
-	at time.Time
-	by person
+	at   time.Time
+	by   person
+	turn int // tells apart what happened within one second
 }
 
 // person is a collaborator, or the owner of a token.

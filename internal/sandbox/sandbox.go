@@ -72,6 +72,7 @@ type Sandbox struct {
 	bodyBytes   int
 	changes     []Change
 	lastChange  int
+	lastTurn    int
 	faults      []*armedFault
 	lastFault   int
 	deferred    []*deferredCall

@@ -1,0 +1,65 @@
+package sandbox_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"airtable-replay/internal/sandbox"
+)
+
+// largeSeed has a table of 20,000 records.
+func largeSeed() sandbox.Seed {
+	records := make([]sandbox.SeedRecord, 20_000)
+	for i := range records {
+		records[i].Fields = map[string]any{"Order ID": fmt.Sprintf("O-%05d", i), "Qty": i, "Status": "Pending"}
+	}
+	return sandbox.Seed{Bases: []sandbox.SeedBase{{ID: baseID, Tokens: []sandbox.SeedToken{{Token: token}},
+		Tables: []sandbox.SeedTable{{Name: "Orders", Records: records, Fields: []sandbox.SeedField{
+			{Name: "Order ID", Type: "singleLineText"}, {Name: "Qty", Type: "number"},
+			{Name: "Status", Type: "singleSelect", Choices: []string{"Pending"}},
+			{Name: "Label", Type: "formula", Formula: "{Order ID} & '!'"},
+		}}}}}}
+}
+
+func BenchmarkLookupOfTenKeys(b *testing.B) {
+	box, err := sandbox.New(largeSeed(), sandbox.Config{})
+	require.NoError(b, err)
+	b.Cleanup(box.Close)
+	for _, kind := range []struct{ name, pattern string }{
+		{"indexed text", "{Order ID}='O-%05d'"},
+		{"number", "{Qty}=%d"},
+		{"formula field", "{Label}='O-%05d!'"},
+		{"case folded", "LOWER({Order ID})='o-%05d'"},
+	} {
+		terms := make([]string, 10)
+		for i := range terms {
+			terms[i] = fmt.Sprintf(kind.pattern, i*1999)
+		}
+		query := "/v0/" + baseID + "/Orders?filterByFormula=" + url.QueryEscape("OR("+strings.Join(terms, ",")+")")
+		b.Run(kind.name, func(b *testing.B) {
+			for b.Loop() {
+				rec := serve(box, "GET", query, "")
+				require.Equal(b, 10, strings.Count(rec.Body.String(), `"createdTime"`), rec.Body.String())
+			}
+		})
+	}
+}
+
+func BenchmarkUpsertOfTen(b *testing.B) {
+	box, err := sandbox.New(largeSeed(), sandbox.Config{})
+	require.NoError(b, err)
+	b.Cleanup(box.Close)
+	for n := 0; b.Loop(); n++ {
+		items := make([]string, 10)
+		for i := range items {
+			items[i] = fmt.Sprintf(`{"fields":{"Order ID":"O-%05d","Qty":%d}}`, i*1999, n)
+		}
+		body := `{"performUpsert":{"fieldsToMergeOn":["Order ID"]},"records":[` + strings.Join(items, ",") + `]}`
+		rec := serve(box, "PATCH", "/v0/"+baseID+"/Orders", body)
+		require.Equal(b, 200, rec.Code, rec.Body.String())
+	}
+}
