@@ -1,0 +1,234 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"airtable-replay/internal/deadletter"
+	"airtable-replay/internal/store"
+)
+
+// PressReplay claims an entry and asks for a pass over its base, in one transaction (P1). A press on
+// an entry that is not pending is refused with the state it is in, and nothing is started (P2).
+func (s *Service) PressReplay(ctx context.Context, p Press) (runID string, e deadletter.Entry, err error) {
+	if e, err = s.Store.ShowEntry(ctx, p.EntryID); err != nil {
+		return "", e, err
+	}
+	if runID, err = s.press(ctx, &e, p); err != nil {
+		return "", e, s.refused(ctx, e, p, err)
+	}
+	e, err = s.Store.ShowEntry(ctx, e.ID)
+	return runID, e, err
+}
+
+func (s *Service) press(ctx context.Context, e *deadletter.Entry, p Press) (runID string, err error) {
+	if err := s.mayPress(ctx, *e, p); err != nil {
+		return "", err
+	}
+	err = s.Store.InTx(ctx, func(ctx context.Context) error {
+		if err := s.reidentify(ctx, *e); err != nil {
+			return err
+		}
+		ids, err := s.along(ctx, *e, p)
+		if err != nil {
+			return err
+		}
+		claimed, err := s.Store.ClaimEntries(ctx, store.Claim{
+			Run:    deadletter.Run{Kind: deadletter.RunPress, RequestedBy: p.RequestedBy, Mode: p.Mode, Selector: deadletter.Selector{IDs: ids}},
+			Filter: store.Filter{IDs: ids}, PressReason: p.Reason, Chosen: p.Fields, Expect: expectFor(ids, p.Expect), Routes: s.routes(),
+		})
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(claimed.IDs, e.ID) {
+			if *e, err = s.Store.ShowEntry(ctx, e.ID); err != nil {
+				return err
+			}
+			return notPending(*e)
+		}
+		runID = claimed.RunID
+		return s.wakeOpen(ctx, claimed.Bases)
+	})
+	return runID, err
+}
+
+// mayPress refuses what can be refused before anything is locked.
+func (s *Service) mayPress(ctx context.Context, e deadletter.Entry, p Press) error {
+	if e.Status != deadletter.PendingReview {
+		return notPending(e)
+	}
+	if s.AttemptCap > 0 && e.OwnFailures >= s.AttemptCap && !p.Admin {
+		err := deadletter.Errorf(deadletter.CodeConflict, "attempt-cap",
+			"this entry failed %d times by its own fault; only an admin can replay it now. Mend or ignore it.", e.OwnFailures)
+		err.EntryStatus = e.Status
+		return err
+	}
+	return s.checkMode(e, p)
+}
+
+// checkMode holds a reviewer's order to what was shown (R11).
+func (s *Service) checkMode(e deadletter.Entry, p Press) error {
+	var faults []deadletter.FieldError
+	fault := func(field, rule, detail string) {
+		faults = append(faults, deadletter.FieldError{Field: field, Rule: rule, Detail: detail})
+	}
+	reviewed := p.Mode == deadletter.ChosenFields || p.Mode == deadletter.Overwrite
+	if reviewed && p.Expect == nil {
+		fault("expect", "required", "send the current value of each field as it was shown, so that a change since then is noticed")
+	}
+	if p.Mode == deadletter.Overwrite && strings.TrimSpace(p.Reason) == "" {
+		fault("reason", "required", "say why newer values are to be overwritten")
+	}
+	if p.Mode == deadletter.ChosenFields && len(p.Fields) == 0 {
+		fault("fields", "required", "name the fields to write")
+	}
+	if src, ok := s.Book.Source(e.SourceSystem); ok && p.Mode == deadletter.ChosenFields {
+		for _, name := range p.Fields {
+			if !slices.Contains(src.FieldNames(), name) {
+				fault("fields", "known", fmt.Sprintf("%q is no field of this entry's source; it has %s", name, strings.Join(src.FieldNames(), ", ")))
+			}
+		}
+	}
+	if p.Mode == deadletter.Overwrite && !p.Admin {
+		return deadletter.Errorf(deadletter.CodeForbidden, "", "mode overwrite needs the admin scope")
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	err := deadletter.Errorf(deadletter.CodeInvalid, "", "the press cannot be accepted as it is")
+	err.Fields = faults
+	return err
+}
+
+// reidentify takes the key and version from the payload anew: the source may have been configured, or
+// the payload edited, since the entry was filed.
+func (s *Service) reidentify(ctx context.Context, e deadletter.Entry) error {
+	src, ok := s.Book.Source(e.SourceSystem)
+	if !ok {
+		return nil
+	}
+	id := src.Identify(e.RawPayload)
+	raw := id.VersionRaw
+	if raw == "" {
+		raw = e.SourceVersion
+	}
+	key := id.TargetID
+	if e.TargetID != "" && e.PayloadRevision == 0 {
+		key = e.TargetID
+	}
+	return s.Store.Reidentify(ctx, e.ID, key, raw, id.Version)
+}
+
+// along is the entry and what is to go with it: the siblings that one decision sent to review with it
+// (R11), and all open siblings when the press says so (P4).
+func (s *Service) along(ctx context.Context, e deadletter.Entry, p Press) ([]string, error) {
+	ids := []string{e.ID}
+	group, err := s.Store.ReviewGroup(ctx, e.ID)
+	if err != nil {
+		return nil, err
+	}
+	ids = append(ids, group...)
+	if p.WithSiblings {
+		siblings, err := s.Store.OpenSiblings(ctx, e.ID)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, siblings...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+func expectFor(ids []string, expect map[string]any) map[string]map[string]any {
+	if expect == nil {
+		return nil
+	}
+	out := map[string]map[string]any{}
+	for _, id := range ids {
+		out[id] = expect
+	}
+	return out
+}
+
+// wakeOpen asks for a pass over each base, unless it is halted: then nothing is started.
+func (s *Service) wakeOpen(ctx context.Context, bases []string) error {
+	for _, base := range bases {
+		if base != "" {
+			b, err := s.Store.FindBase(ctx, base)
+			if err != nil {
+				return err
+			}
+			if b.Halted {
+				return deadletter.Errorf(deadletter.CodeConflict, "base-halted", "base %s is halted, nothing was started: %s", base, b.Reason)
+			}
+		}
+		if err := s.Wake(ctx, base); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notPending says what state the entry is in (P2).
+func notPending(e deadletter.Entry) error {
+	err := deadletter.Errorf(deadletter.CodeConflict, "entry-not-pending", "%s", stateSentence(e))
+	err.EntryStatus = e.Status
+	if e.Replay != nil {
+		err.RunID = e.Replay.RunID
+	}
+	return err
+}
+
+func stateSentence(e deadletter.Entry) string {
+	r := e.Replay
+	switch {
+	case e.Status == deadletter.Replaying && r != nil:
+		return fmt.Sprintf("This entry is being replayed since %s, asked by %s.", stamp(r.RequestedAt), r.RequestedBy)
+	case e.Status == deadletter.Resolved && r != nil:
+		return fmt.Sprintf("This entry was already settled at %s by %s: %s.", stamp(r.ReplayedAt), r.ReplayedBy, strings.ReplaceAll(string(r.Outcome), "_", " "))
+	case e.Status == deadletter.Ignored:
+		return "This entry is ignored; an admin can reopen it."
+	}
+	return fmt.Sprintf("This entry is %s.", strings.ReplaceAll(string(e.Status), "_", " "))
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// refused notes a refusal on the entry, so that it is seen where the button was pressed (R10).
+func (s *Service) refused(ctx context.Context, e deadletter.Entry, p Press, cause error) error {
+	d, ok := errors.AsType[*deadletter.Error](cause)
+	if !ok || d.Code == deadletter.CodeInternal || d.Code == deadletter.CodeUnavailable {
+		return cause
+	}
+	note := d.Message
+	for _, f := range d.Fields {
+		note += " " + f.Field + ": " + f.Detail + "."
+	}
+	if err := s.Store.RefusePress(ctx, e.ID, p.RequestedBy, note); err != nil {
+		return err
+	}
+	return cause
+}
+
+// TakeInEntry makes an entry of a row that another tool wrote only into the dead letter table, when
+// Replay is pressed on it (T2). An ID that is known, or that is not a record ID, is left alone. It
+// calls Airtable, so it must not run inside a transaction.
+func (s *Service) TakeInEntry(ctx context.Context, id string) error {
+	if !strings.HasPrefix(id, "rec") || s.Intake == nil {
+		return nil
+	}
+	_, err := s.Store.ShowEntry(ctx, id)
+	if deadletter.CodeOf(err) != deadletter.CodeNotFound {
+		return err
+	}
+	f, err := s.Intake.TakeInRow(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, _, err = s.FileEntry(ctx, f)
+	return err
+}

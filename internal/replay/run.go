@@ -1,0 +1,90 @@
+package replay
+
+import (
+	"context"
+	"strings"
+
+	"airtable-replay/internal/deadletter"
+	"airtable-replay/internal/store"
+)
+
+// StartRun claims every pending entry that the selector picks, in one statement, and wakes their
+// bases (B1). Entries past the attempt cap stay, unless an admin asks.
+func (s *Service) StartRun(ctx context.Context, r RunRequest) (deadletter.Run, error) {
+	if err := checkRun(r); err != nil {
+		return deadletter.Run{}, err
+	}
+	cap := s.AttemptCap
+	if r.Admin {
+		cap = 0
+	}
+	var run deadletter.Run
+	err := s.Store.InTx(ctx, func(ctx context.Context) error {
+		claimed, err := s.Store.ClaimEntries(ctx, store.Claim{
+			Run:    deadletter.Run{Kind: deadletter.RunMany, RequestedBy: r.RequestedBy, Mode: r.Mode, Note: r.Note, Selector: r.Selector},
+			Filter: selected(r.Selector), AttemptCap: cap, Limit: r.Limit, WithSiblings: r.WithSiblings,
+			PressReason: r.Note, Chosen: r.Fields, Expect: r.Expect, Routes: s.routes(),
+		})
+		if err != nil {
+			return err
+		}
+		if len(claimed.IDs) == 0 {
+			return emptySelection("no entry at Pending Review is selected; entries past the attempt cap are left out")
+		}
+		if err := s.wakeOpen(ctx, claimed.Bases); err != nil {
+			return err
+		}
+		run, err = s.Store.ShowRun(ctx, claimed.RunID)
+		return err
+	})
+	return run, err
+}
+
+func checkRun(r RunRequest) error {
+	if isEmpty(r.Selector) {
+		return emptySelection("the selector names nothing; name at least one of ids, reason, outcome, source, target, run, owner, first_attempt_from, first_attempt_to")
+	}
+	reviewed := r.Mode == deadletter.ChosenFields || r.Mode == deadletter.Overwrite
+	if reviewed && len(r.Expect) == 0 {
+		err := deadletter.Errorf(deadletter.CodeInvalid, "", "the run cannot be accepted as it is")
+		err.Fields = []deadletter.FieldError{{Field: "expect", Rule: "required", Detail: "this mode needs, for each entry ID, the current values as they were shown"}}
+		return err
+	}
+	if r.Mode == deadletter.Overwrite && !r.Admin {
+		return deadletter.Errorf(deadletter.CodeForbidden, "", "mode overwrite needs the admin scope")
+	}
+	if r.Mode == deadletter.Overwrite && strings.TrimSpace(r.Note) == "" {
+		err := deadletter.Errorf(deadletter.CodeInvalid, "", "the run cannot be accepted as it is")
+		err.Fields = []deadletter.FieldError{{Field: "note", Rule: "required", Detail: "say why newer values are to be overwritten"}}
+		return err
+	}
+	return nil
+}
+
+func isEmpty(s deadletter.Selector) bool {
+	return len(s.IDs) == 0 && s.Reason == "" && s.Outcome == "" && s.Source == "" && s.Target == "" && s.Run == "" && s.Owner == "" &&
+		s.FirstAttemptFrom.IsZero() && s.FirstAttemptTo.IsZero()
+}
+
+func emptySelection(detail string) error {
+	err := deadletter.Errorf(deadletter.CodeInvalid, "empty-selection", "nothing is selected, no run was started")
+	err.Fields = []deadletter.FieldError{{Field: "selector", Rule: "selects", Detail: detail}}
+	return err
+}
+
+func selected(s deadletter.Selector) store.Filter {
+	return store.Filter{
+		IDs: s.IDs, Outcome: s.Outcome, Reason: s.Reason, Source: s.Source, Target: s.Target, Run: s.Run, Owner: s.Owner,
+		FirstAttemptFrom: s.FirstAttemptFrom, FirstAttemptTo: s.FirstAttemptTo,
+	}
+}
+
+// ShowRun finds a run with its totals.
+func (s *Service) ShowRun(ctx context.Context, id string) (deadletter.Run, error) {
+	return s.Store.ShowRun(ctx, id)
+}
+
+// ListRuns lists runs, the newest first.
+func (s *Service) ListRuns(ctx context.Context, p Page) (rs []deadletter.Run, next string, err error) {
+	return s.Store.ListRuns(ctx, store.Page(p))
+}
