@@ -423,16 +423,16 @@ type AcceptedWrites struct {
 // Base defines model for Base.
 type Base struct {
 	HaltedAt *time.Time `json:"halted_at"`
-	HaltedBy *string    `json:"halted_by"`
+	HaltedBy string     `json:"halted_by"`
 
 	// LeaseHolder The process that works on it now
-	LeaseHolder *string    `json:"lease_holder"`
+	LeaseHolder string     `json:"lease_holder"`
 	LeaseUntil  *time.Time `json:"lease_until"`
 	Name        string     `json:"name"`
 	PausedUntil *time.Time `json:"paused_until"`
 
 	// Reason Why it is paused or halted
-	Reason         *string   `json:"reason"`
+	Reason         string    `json:"reason"`
 	State          BaseState `json:"state"`
 	Waiting        int       `json:"waiting"`
 	WaitingEntries int       `json:"waiting_entries"`
@@ -468,7 +468,7 @@ type Counts struct {
 
 // Entry defines model for Entry.
 type Entry struct {
-	AssignedOwner  *string   `json:"assigned_owner"`
+	AssignedOwner  string    `json:"assigned_owner"`
 	Attempts       int       `json:"attempts"`
 	CreatedAt      time.Time `json:"created_at"`
 	DLQRecordID    *string   `json:"dlq_record_id"`
@@ -494,13 +494,15 @@ type Entry struct {
 	Replay          *Replay    `json:"replay"`
 	SourceSystem    string     `json:"source_system"`
 	SourceUpdatedAt *time.Time `json:"source_updated_at"`
-	SourceVersion   *string    `json:"source_version"`
-	Status          Status     `json:"status"`
-	StatusCode      *int       `json:"status_code"`
-	TargetID        *string    `json:"target_id"`
 
-	// TargetTable Null while its source is not configured
-	TargetTable *string   `json:"target_table"`
+	// SourceVersion The version as sent; empty when the payload has none
+	SourceVersion string  `json:"source_version"`
+	Status        Status  `json:"status"`
+	StatusCode    *int    `json:"status_code"`
+	TargetID      *string `json:"target_id"`
+
+	// TargetTable Empty while its source is not configured
+	TargetTable string    `json:"target_table"`
 	UpdatedAt   time.Time `json:"updated_at"`
 }
 
@@ -537,7 +539,7 @@ type FieldError struct {
 }
 
 // FieldValues Field name to value, in Airtable's form
-type FieldValues map[string]JSONValue
+type FieldValues = map[string]json.RawMessage
 
 // Filing defines model for Filing.
 type Filing struct {
@@ -739,8 +741,8 @@ type Reconciliation struct {
 
 // Replay The account of the last press. While it is under way, `outcome` is null.
 type Replay struct {
-	Attempts    int     `json:"attempts"`
-	ErrorDetail *string `json:"error_detail"`
+	Attempts    int    `json:"attempts"`
+	ErrorDetail string `json:"error_detail"`
 
 	// FieldsReplayed Field name to value, in Airtable's form
 	FieldsReplayed FieldValues `json:"fields_replayed"`
@@ -756,7 +758,7 @@ type Replay struct {
 	// RecordID The record that was written
 	RecordID    *string    `json:"record_id"`
 	ReplayedAt  *time.Time `json:"replayed_at"`
-	ReplayedBy  *string    `json:"replayed_by"`
+	ReplayedBy  string     `json:"replayed_by"`
 	RequestedAt *time.Time `json:"requested_at"`
 	RequestedBy string     `json:"requested_by"`
 	RunID       *string    `json:"run_id"`

@@ -51,9 +51,9 @@ func basesJSON(bs ...replay.BaseState) oapi.BasesJSONResponse {
 	out := oapi.BasesJSONResponse{Bases: make([]oapi.Base, len(bs))}
 	for i, b := range bs {
 		out.Bases[i] = oapi.Base{
-			Name: b.Name, State: oapi.BaseState(b.State), Reason: orNull(b.Reason), PausedUntil: instantOrNull(b.PausedUntil),
-			HaltedAt: instantOrNull(b.HaltedAt), HaltedBy: orNull(b.HaltedBy), Waiting: b.Waiting, WaitingEntries: b.WaitingEntries,
-			WaitingWrites: b.WaitingWrites, WaitingMirror: b.WaitingMirror, LeaseHolder: orNull(b.LeaseHolder),
+			Name: b.Name, State: oapi.BaseState(b.State), Reason: b.Reason, PausedUntil: instantOrNull(b.PausedUntil),
+			HaltedAt: instantOrNull(b.HaltedAt), HaltedBy: b.HaltedBy, Waiting: b.Waiting, WaitingEntries: b.WaitingEntries,
+			WaitingWrites: b.WaitingWrites, WaitingMirror: b.WaitingMirror, LeaseHolder: b.LeaseHolder,
 			LeaseUntil: instantOrNull(b.LeaseUntil),
 		}
 	}

@@ -11,14 +11,14 @@ import (
 	"airtable-replay/internal/httpapi/internal/oapi"
 )
 
-// entryJSON is an entry as the API shows it: null stands for what there is none of.
+// entryJSON is an entry as the API shows it: null stands for an ID, time, code or reason that there is none of.
 func entryJSON(e deadletter.Entry) (oapi.Entry, error) {
 	out := oapi.Entry{
-		ID: e.ID, DLQRecordID: orNull(e.DLQRecordID), SourceSystem: e.SourceSystem, TargetTable: orNull(e.TargetTable),
+		ID: e.ID, DLQRecordID: orNull(e.DLQRecordID), SourceSystem: e.SourceSystem, TargetTable: e.TargetTable,
 		TargetID: orNull(e.TargetID), Operation: oapi.Operation(e.Operation), PayloadRevision: e.PayloadRevision,
 		ReasonCode: oapi.Reason(e.ReasonCode), ErrorDetail: e.ErrorDetail, StatusCode: orNull(e.StatusCode),
-		Attempts: e.Attempts, SourceVersion: orNull(e.SourceVersion), SourceUpdatedAt: instantOrNull(e.SourceUpdatedAt),
-		FirstAttemptAt: e.FirstAttemptAt.UTC(), Status: oapi.Status(e.Status), AssignedOwner: orNull(e.AssignedOwner),
+		Attempts: e.Attempts, SourceVersion: e.SourceVersion, SourceUpdatedAt: instantOrNull(e.SourceUpdatedAt),
+		FirstAttemptAt: e.FirstAttemptAt.UTC(), Status: oapi.Status(e.Status), AssignedOwner: e.AssignedOwner,
 		CreatedAt: e.CreatedAt.UTC(), UpdatedAt: e.UpdatedAt.UTC(), Flags: []oapi.Flag{},
 	}
 	for _, flag := range e.Flags {
@@ -67,9 +67,9 @@ func replayJSON(r deadletter.Replay) (oapi.Replay, error) {
 	}
 	return oapi.Replay{
 		RunID: orNull(r.RunID), Mode: oapi.Mode(r.Mode), Outcome: orNull(oapi.Outcome(r.Outcome)), Reason: reasonOrNull(r.Reason),
-		RequestedBy: r.RequestedBy, RequestedAt: instantOrNull(r.RequestedAt), ReplayedBy: orNull(r.ReplayedBy),
+		RequestedBy: r.RequestedBy, RequestedAt: instantOrNull(r.RequestedAt), ReplayedBy: r.ReplayedBy,
 		ReplayedAt: instantOrNull(r.ReplayedAt), FieldsReplayed: replayed, FieldsSkipped: skipped, ValuesBefore: before,
-		RecordID: orNull(r.RecordID), StatusCode: orNull(r.StatusCode), ErrorDetail: orNull(r.ErrorDetail),
+		RecordID: orNull(r.RecordID), StatusCode: orNull(r.StatusCode), ErrorDetail: r.ErrorDetail,
 		Notes: r.Notes, Attempts: r.Attempts,
 	}, nil
 }
