@@ -9,14 +9,15 @@ import (
 // Bounds of a number's text. They keep a hostile literal such as 1e999999999 from costing time or
 // memory; no sequence number or double comes near them.
 const (
-	maxNumberLength   = 256
+	maxNumberLength   = 512
+	maxNumberDigits   = 256 // significant ones
 	maxNumberExponent = 1000
 	maxPadding        = 20 // zeros that are written out before the form with an exponent is shorter
 )
 
 var (
 	errNotNumber  = errors.New("is not a number")
-	errNumberSize = errors.New("is too long a number: at most 256 characters and an exponent within 1000")
+	errNumberSize = errors.New("is too long a number: at most 256 digits and an exponent within 1000")
 )
 
 // decimal is an exact number: ±0.digits × 10^point, without leading or trailing zeros in digits, so
@@ -56,8 +57,11 @@ func parseDecimal(s string) (decimal, error) {
 	if digits == "" {
 		return decimal{}, nil
 	}
-	point := len(digits) - len(fraction) + exponent
-	return decimal{negative: negative, digits: strings.TrimRight(digits, "0"), point: point}, nil
+	d := decimal{negative: negative, digits: strings.TrimRight(digits, "0"), point: len(digits) - len(fraction) + exponent}
+	if len(d.digits) > maxNumberDigits || max(d.point-1, 1-d.point) > maxNumberExponent {
+		return decimal{}, errNumberSize
+	}
+	return d, nil
 }
 
 func parseExponent(s string) (int, error) {
@@ -81,7 +85,7 @@ func parseExponent(s string) (int, error) {
 	}
 	exponent := 0
 	for _, c := range strings.TrimLeft(digits, "0") {
-		if exponent = exponent*10 + int(c-'0'); exponent > maxNumberExponent {
+		if exponent = exponent*10 + int(c-'0'); exponent > maxNumberExponent+maxNumberLength {
 			return 0, errNumberSize
 		}
 	}

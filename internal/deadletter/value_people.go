@@ -34,18 +34,42 @@ func samePeople(a, b any) bool {
 	if !ok || !alsoOK || len(x) != len(y) {
 		return false
 	}
-	return reflect.DeepEqual(x, y) || pairedOnce(x, y) && pairedOnce(y, x)
+	return reflect.DeepEqual(x, y) || pairedOnce(x, census(y)) && pairedOnce(y, census(x))
 }
 
-func pairedOnce(x, y []any) bool {
-	for _, a := range x {
-		n := 0
-		for _, b := range y {
-			if samePerson(a, b) {
-				n++
+// headcount says how often somebody stands in a list, by what they are known by.
+type headcount struct {
+	ids, emails map[string]int
+	nameless    map[string]int // by e-mail address, those without an ID
+}
+
+func census(people []any) headcount {
+	c := headcount{map[string]int{}, map[string]int{}, map[string]int{}}
+	for _, v := range people {
+		id, email := person(v)
+		c.ids[id]++
+		c.emails[email]++
+		if id == "" {
+			c.nameless[email]++
+		}
+	}
+	return c
+}
+
+func pairedOnce(people []any, others headcount) bool {
+	for _, v := range people {
+		id, email := person(v)
+		matches := 0
+		if email != "" {
+			matches = others.emails[email]
+		}
+		if id != "" {
+			matches = others.ids[id]
+			if email != "" {
+				matches += others.nameless[email]
 			}
 		}
-		if n != 1 {
+		if matches != 1 {
 			return false
 		}
 	}

@@ -79,6 +79,8 @@ func TestParseVersion(t *testing.T) {
 		{name: "very small", spec: numbers, raw: json.Number("-1.5e-300"), want: "-1.5e-300"},
 		{name: "very large", spec: numbers, raw: json.Number("1e1000"), want: "1e1000"},
 
+		{name: "just too large", spec: numbers, raw: "10e1000", err: "too long a number"},
+		{name: "just too small", spec: numbers, raw: "0.1e-1000", err: "too long a number"},
 		{name: "exponent without end", spec: numbers, raw: "1e999999999", err: "too long a number"},
 		{name: "exponent without end, downwards", spec: numbers, raw: "1e-99999999999999999999", err: "too long a number"},
 		{name: "digits without end", spec: numbers, raw: strings.Repeat("9", 257), err: "too long a number"},
