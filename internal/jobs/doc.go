@@ -1,0 +1,6 @@
+// Package jobs is River: the one kind of job, its worker, and what an error means to the queue.
+//
+// A job says only "work on this base"; what is to be done stands in our tables, so a job may be lost,
+// repeated or late without harm, and none is unique (R1). Apart from migrations, nobody else imports
+// River. Only app may import this package.
+package jobs
