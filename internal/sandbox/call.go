@@ -138,8 +138,7 @@ func (c *call) authorize() error {
 		if c.base == nil {
 			return forbidden()
 		}
-		open := c.token == nil && c.base.open
-		if !open && !c.token.allows(c.base.id, c.route.scope) {
+		if !c.may(c.route.scope) {
 			return forbidden()
 		}
 	}
@@ -147,6 +146,11 @@ func (c *call) authorize() error {
 		return forbidden()
 	}
 	return nil
+}
+
+// may says whether the request has a scope on its base.
+func (c *call) may(scope string) bool {
+	return c.base.open || (c.token != nil && c.token.allows(c.base.id, scope))
 }
 
 // actor is who the API request writes as.

@@ -48,7 +48,7 @@ func (c Config) withDefaults() Config {
 		c.LookupEnv = os.LookupEnv
 	}
 	if c.Client == nil {
-		c.Client = &http.Client{Timeout: 30 * time.Second}
+		c.Client = &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}}
 	}
 	return c
 }
@@ -108,6 +108,7 @@ func New(seed Seed, config Config) (*Sandbox, error) {
 func (s *Sandbox) Close() {
 	s.stop()
 	s.work.Wait()
+	s.config.Client.CloseIdleConnections()
 }
 
 // Now is the sandbox's time, in UTC.

@@ -150,7 +150,7 @@ func (c *call) checkHook(h *webhook) error {
 		if !known {
 			return invalidRequest()
 		}
-		if c.token != nil && !c.token.allows(c.base.id, scope) {
+		if !c.may(scope) {
 			return forbidden()
 		}
 	}
