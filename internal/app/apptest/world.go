@@ -1,0 +1,155 @@
+package apptest
+
+import (
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"airtable-replay/internal/app"
+	"airtable-replay/internal/config"
+	"airtable-replay/internal/pass"
+	"airtable-replay/internal/sandbox"
+	"airtable-replay/internal/store"
+	"airtable-replay/internal/store/storetest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BaseID is the base of the default seed.
+const BaseID = "appOrdersSandbox01"
+
+// Options shape a world. The zero value is one replica on the default seed and configuration.
+type Options struct {
+	Replicas int // 0: one
+	Seed     string
+	Config   string // YAML; SANDBOX stands for the sandbox's address
+	// Sandbox changes the emulator's configuration; by default it has no rate limit.
+	Sandbox func(*sandbox.Config)
+	// Probe is told of every step of every pass.
+	Probe func(ctx context.Context, step pass.Step)
+	// NoStart builds the replicas without starting their workers.
+	NoStart bool
+	// SimulatedClock puts the shared clock and the sandbox's under the test's control (World.Advance).
+	SimulatedClock bool
+}
+
+// World is an assembled service with its sandbox.
+type World struct {
+	Sandbox    *sandbox.Sandbox
+	SandboxURL string
+	DB         *storetest.DB
+	Config     *config.File
+	Apps       []*app.App
+	URLs       []string // of the replicas
+	Token      string   // with the admin scope
+	store      *store.Store
+	simulated  bool
+}
+
+// New assembles a world; everything stops when the test ends.
+func New(t testing.TB, o Options) *World {
+	t.Helper()
+	w := &World{DB: storetest.NewDB(t), Token: "test-admin-token", simulated: o.SimulatedClock}
+	if o.SimulatedClock {
+		w.DB.SimulateClock(t)
+	}
+	w.startSandbox(t, o)
+	text := o.Config
+	if text == "" {
+		text = DefaultConfig
+	}
+	w.Config = w.load(t, text)
+	w.store = store.New(w.DB.Pool, "")
+	_, err := w.store.CreateToken(t.Context(), "tester", []string{"admin"}, sha256.Sum256([]byte(w.Token)))
+	require.NoError(t, err)
+	for range max(1, o.Replicas) {
+		w.addReplica(t, o)
+	}
+	return w
+}
+
+func (w *World) startSandbox(t testing.TB, o Options) {
+	t.Helper()
+	text := o.Seed
+	if text == "" {
+		text = DefaultSeed
+	}
+	seed, err := sandbox.ParseSeed([]byte(text))
+	require.NoError(t, err)
+	cfg := sandbox.Config{}
+	if o.Sandbox != nil {
+		o.Sandbox(&cfg)
+	}
+	w.Sandbox, err = sandbox.New(seed, cfg)
+	require.NoError(t, err)
+	server := httptest.NewServer(w.Sandbox.Handler())
+	w.SandboxURL = server.URL
+	t.Cleanup(func() {
+		w.Sandbox.Close()
+		server.CloseClientConnections()
+		server.Close()
+	})
+}
+
+func (w *World) load(t testing.TB, text string) *config.File {
+	t.Helper()
+	env := map[string]string{"AIRTABLE_TOKEN": "patSandbox.full"}
+	file, err := config.Load([]byte(strings.ReplaceAll(text, "SANDBOX", w.SandboxURL)), func(name string) (string, bool) {
+		v, ok := env[name]
+		return v, ok
+	})
+	require.NoError(t, err)
+	return file
+}
+
+// addReplica starts one more process's worth of the service on the same database.
+func (w *World) addReplica(t testing.TB, o Options) {
+	t.Helper()
+	a, err := app.New(t.Context(), app.Options{
+		Config: w.Config, DatabaseURL: w.DB.URL, Workers: 4, Grace: 10 * time.Second, Version: "test", Logger: Logger(t), Probe: o.Probe,
+	})
+	require.NoError(t, err)
+	if !o.NoStart {
+		require.NoError(t, a.Start(context.WithoutCancel(t.Context())))
+	}
+	server := httptest.NewServer(a.Handler())
+	w.Apps, w.URLs = append(w.Apps, a), append(w.URLs, server.URL)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+		if o.NoStart {
+			a.Close()
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		require.NoError(t, a.Stop(ctx))
+	})
+}
+
+// Advance moves the shared clock and the sandbox's forward together.
+func (w *World) Advance(t testing.TB, by time.Duration) {
+	t.Helper()
+	require.True(t, w.simulated, "the world's clock is real")
+	w.DB.Advance(t, by)
+	w.Sandbox.Advance(by)
+}
+
+// Logger writes a test's log lines to the test.
+func Logger(t testing.TB) *slog.Logger {
+	return slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+type testWriter struct{ t testing.TB }
+
+// Write implements io.Writer; a line that comes after the test's end is dropped.
+func (w testWriter) Write(p []byte) (n int, err error) {
+	if w.t.Context().Err() == nil {
+		w.t.Log(strings.TrimSpace(string(p)))
+	}
+	return len(p), nil
+}
