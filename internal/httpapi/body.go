@@ -68,8 +68,11 @@ func checkJSON(body []byte) error {
 		}
 		return malformed(fmt.Sprintf("the body is not UTF-8 at byte %d; a payload that is not text goes into raw_payload_base64", at))
 	}
-	if len(bytes.TrimSpace(body)) == 0 {
+	switch string(bytes.TrimSpace(body)) {
+	case "":
 		return nil
+	case "null": // the decoder takes it for an empty object
+		return malformed("the body must be a JSON object, not null")
 	}
 	var any json.RawMessage
 	err := json.Unmarshal(body, &any)

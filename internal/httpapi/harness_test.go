@@ -221,3 +221,10 @@ func (a *answers) Idempotent(ctx context.Context, tokenID string, keyHash, bodyH
 	a.kept[key] = keptAnswer{bodyHash, fresh}
 	return fresh, false, nil
 }
+
+// brokenTokens is a store of tokens that cannot be reached.
+type brokenTokens struct{}
+
+func (brokenTokens) TokenByHash(context.Context, [32]byte) (store.Token, error) {
+	return store.Token{}, errGone
+}

@@ -568,7 +568,7 @@ type Filing struct {
 	// SourceVersion The sender's version of the payload as it was sent
 	SourceVersion *string `json:"source_version,omitempty"`
 
-	// StatusCode HTTP status of the last attempt; null when none was answered
+	// StatusCode HTTP status of the last attempt, 100 or more; null or 0 when none was answered
 	StatusCode *int `json:"status_code,omitempty"`
 
 	// TargetID The sender's ID of the record
