@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 // builder makes the tables of a seed, and goes on after a fault to find all.
 type builder struct {
 	s      *Sandbox
+	dry    bool // only for its faults: the environment is not looked at
 	faults SeedError
 }
 
@@ -18,8 +20,7 @@ func (b *builder) fault(line int, path, format string, args ...any) {
 
 // build takes the seed in: first all tables with the names of their fields,
 // then what fields refer to, then the records, then their links.
-func (s *Sandbox) build(seed Seed) error {
-	b := &builder{s: s}
+func (b *builder) build(seed Seed) error {
 	for i, sb := range seed.Bases {
 		b.base(sb, fmt.Sprintf("bases[%d]", i))
 	}
@@ -27,6 +28,7 @@ func (s *Sandbox) build(seed Seed) error {
 		b.automation(a, fmt.Sprintf("automations[%d]", i))
 	}
 	if len(b.faults) > 0 {
+		slices.SortStableFunc(b.faults, func(a, b SeedFault) int { return cmp.Compare(a.Line, b.Line) })
 		return b.faults
 	}
 	return nil

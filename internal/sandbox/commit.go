@@ -188,6 +188,7 @@ func (c *commit) finish() {
 	}
 	c.base.transactions++
 	c.s.recordChanges(c)
+	c.s.stirred()
 	c.s.notifyHooks(c)
 	c.s.triggerAutomations(c)
 }

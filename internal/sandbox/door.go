@@ -37,6 +37,7 @@ func (s *Sandbox) arrive(c *call, r *http.Request) (*response, *Fault) {
 	c.now = s.clock.now()
 	c.resolve()
 	s.logRequest(c, r)
+	s.stirred()
 	if refusal := s.limited(c); refusal != nil {
 		return refusal.response(), nil
 	}
@@ -56,6 +57,7 @@ func (s *Sandbox) served(c *call) *response {
 func (s *Sandbox) leave(w http.ResponseWriter, c *call, a *response) {
 	s.mu.Lock()
 	c.entry.Status = a.status
+	s.stirred()
 	now := s.clock.now()
 	s.mu.Unlock()
 	header := w.Header()
@@ -74,6 +76,7 @@ func (s *Sandbox) leave(w http.ResponseWriter, c *call, a *response) {
 func (s *Sandbox) cut(c *call) {
 	s.mu.Lock()
 	c.entry.Dropped = true
+	s.stirred()
 	s.mu.Unlock()
 	panic(http.ErrAbortHandler)
 }

@@ -171,8 +171,7 @@ func TestFaultAnswerDelayHoldsTheAnswerAfterTheWrite(t *testing.T) {
 	w.control("POST", "/faults", `{"method":"PATCH","answer_delay":"3s"}`)
 	done := make(chan answer, 1)
 	go func() { done <- w.api("PATCH", "/Orders/recOrder000000001", patchOne) }()
-	for w.qty() == nil { // asks until the write has landed; the answer cannot come before the clock moves
-	}
+	w.await(func() bool { return w.qty() != nil })
 	require.Empty(t, done)
 	w.pass(3 * time.Second)
 	require.Equal(t, 200, (<-done).status)
@@ -219,10 +218,13 @@ func TestContradictoryFaultsAreRefused(t *testing.T) {
 	require.Equal(t, 200, w.api("GET", "/Orders", "").status, "nothing was armed")
 }
 
-// awaitRequests asks until so many requests have arrived.
+// awaitRequests waits until so many requests have arrived.
 func (w *world) awaitRequests(n int) {
 	w.t.Helper()
-	for len(w.box.Requests()) < n {
-		require.NoError(w.t, w.t.Context().Err())
-	}
+	w.await(func() bool { return len(w.box.Requests()) >= n })
+}
+
+func (w *world) await(cond func() bool) {
+	w.t.Helper()
+	require.NoError(w.t, w.box.Await(w.t.Context(), cond))
 }

@@ -35,6 +35,7 @@ func (s *Sandbox) sendPing(h *webhook) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h.pinging = false
+	s.stirred()
 	if wanted {
 		h.note(s.clock.now(), time.Since(started), problem)
 	}

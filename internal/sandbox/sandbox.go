@@ -80,6 +80,7 @@ type Sandbox struct {
 	cursorOrder []string
 	automations []*automation
 	presses     chan press
+	activity    chan struct{} // closed and replaced whenever something happened
 }
 
 // New builds the tables of the seed and starts the work behind the scenes. The
@@ -88,11 +89,11 @@ func New(seed Seed, config Config) (*Sandbox, error) {
 	config = config.withDefaults()
 	s := &Sandbox{config: config, clock: newClock(config.Now, config.Offset), kick: make(chan struct{}, 1),
 		options: defaultOptions(config), owners: map[string]*meter{}, cursors: map[string]*cursor{},
-		presses: make(chan press, maxPresses)}
+		presses: make(chan press, maxPresses), activity: make(chan struct{})}
 	if err := s.options.validate(); err != nil {
 		return nil, err
 	}
-	if err := s.build(seed); err != nil {
+	if err := (&builder{s: s}).build(seed); err != nil {
 		return nil, err
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -136,6 +137,30 @@ func (s *Sandbox) settle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.settleDue()
+}
+
+// Await returns when cond holds. It looks whenever a request arrived or was
+// answered, a cell changed or a ping was sent; cond may ask the sandbox.
+func (s *Sandbox) Await(ctx context.Context, cond func() bool) error {
+	for {
+		s.mu.Lock()
+		activity := s.activity
+		s.mu.Unlock()
+		if cond() {
+			return nil
+		}
+		select {
+		case <-activity:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// stirred tells those who wait that something happened.
+func (s *Sandbox) stirred() {
+	close(s.activity)
+	s.activity = make(chan struct{})
 }
 
 // base finds a base by its ID.

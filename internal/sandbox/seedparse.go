@@ -54,12 +54,9 @@ func syntaxFault(err error) SeedFault {
 // check builds the tables once for their faults.
 func check(seed Seed) SeedError {
 	s := &Sandbox{options: defaultOptions(DefaultConfig()), clock: newClock(nil, 0)}
-	s.config.LookupEnv = func(string) (string, bool) { return "set", true }
 	var faults SeedError
-	if errors.As(s.build(seed), &faults) {
-		return faults
-	}
-	return nil
+	errors.As((&builder{s: s, dry: true}).build(seed), &faults)
+	return faults
 }
 
 func (d *seedDecoder) seed(n ast.Node, seed *Seed) {
