@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -78,4 +79,40 @@ func TestContractFile(t *testing.T) {
 	require.Equal(t, 0, got.Rank("Accounts"))
 	require.Equal(t, 1, got.Rank("Orders"))
 	require.Equal(t, 35*time.Second, got.Lease(got.Bases["orders"]))
+}
+
+// Two sources may feed one target when they keep one clock, or have a version field each (mission C1).
+func TestSourcesOfOneTarget(t *testing.T) {
+	t.Parallel()
+	const text = `bases:
+  orders: {id: appOrdersSandbox01, token: "${AIRTABLE_TOKEN}"}
+targets:
+  Orders: {base: orders, key: Order ID, version: {field: V, precision: 1s, tie_break: {field: T}%s}, fields: {A: }}
+sources:
+  one: {target: Orders, sends: full, id: id, version: at, tie_break: seq, fields: {A: a}}
+  two: {target: Orders, sends: full, id: id, version: at, %s fields: {A: a}}
+  none: {target: Orders, sends: full, id: id, fields: {A: a}}
+`
+	for _, c := range []struct {
+		shared, own string
+		want        *config.Version
+		fault       string
+	}{
+		{shared: ", shared: true", own: "tie_break: seq,", want: &config.Version{Field: "V", Kind: deadletter.VersionTimestamp, Precision: time.Second, TieBreak: &config.TieBreak{Field: "T"}, Shared: true}},
+		{own: "version_field: W,", want: &config.Version{Field: "W", Kind: deadletter.VersionTimestamp, Precision: time.Second}},
+		{own: "version_field: {field: W, kind: number, text: true},", want: &config.Version{Field: "W", Kind: deadletter.VersionNumber, Text: true}},
+		{own: "tie_break: seq, version_field: {field: W, tie_break: {field: U}},", want: &config.Version{Field: "W", Kind: deadletter.VersionTimestamp, Precision: time.Millisecond, TieBreak: &config.TieBreak{Field: "U"}}},
+		{own: "tie_break: seq,", fault: "writes its version to V, as one does"},
+		{own: "tie_break: seq, version_field: V,", fault: "writes its version to V, as one does"},
+		{shared: ", shared: true", own: "tie_break: seq, version_field: V,", fault: "writes its version to V, as one does"},
+	} {
+		file, err := config.Load(fmt.Appendf(nil, text, c.shared, c.own), env)
+		if c.fault != "" {
+			require.ErrorContains(t, err, c.fault)
+			continue
+		}
+		require.NoError(t, err)
+		require.Empty(t, cmp.Diff(c.want, file.VersionOf(file.Sources["two"])))
+		require.Nil(t, file.VersionOf(file.Sources["none"]), "a sender without versions has no field for them")
+	}
 }

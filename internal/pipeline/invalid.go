@@ -15,7 +15,7 @@ type Invalid struct {
 	// Mismatch says that configuration and base disagree (a renamed, deleted or computed field), so
 	// that no payload of the source could pass. Such refusals count towards a halt (mission W7).
 	Mismatch bool
-	// Schema says that a newer schema than the one given might let the payload pass.
+	// Schema says that the schema had a say, so that a newer one might let the payload pass.
 	Schema bool
 }
 
@@ -83,10 +83,10 @@ func newInvalid(faults []fault) *Invalid {
 		if n := slices.Index(telling, f.reason); n < best {
 			best, i.Reason = n, f.reason
 		}
-		switch f.reason {
-		case deadletter.ReasonUnknownField, deadletter.ReasonComputedField:
+		switch f.Rule {
+		case "exists", "computed", "guard":
 			i.Mismatch, i.Schema = true, true
-		case deadletter.ReasonInvalidOption, deadletter.ReasonInvalidValue:
+		case "type", "option", "link":
 			i.Schema = true
 		}
 	}

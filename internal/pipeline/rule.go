@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/go-playground/validator/v10"
@@ -28,12 +27,7 @@ func judge(field Field, value any) []fault {
 		}
 		return nil
 	}
-	var err error
-	for _, form := range forms(value) {
-		if err = try(form, field.Rules); !errors.As(err, new(misfit)) {
-			break
-		}
-	}
+	err := tryForms(field.Rules, value)
 	broken, ok := errors.AsType[validator.ValidationErrors](err)
 	switch {
 	case err == nil:
@@ -54,6 +48,16 @@ type misfit struct{ cause any }
 
 // Error is what validator panicked with.
 func (m misfit) Error() string { return fmt.Sprint(m.cause) }
+
+// tryForms tries the forms of a value until the rules suit one.
+func tryForms(tags string, value any) (err error) {
+	for _, form := range forms(value) {
+		if err = try(form, tags); !errors.As(err, new(misfit)) {
+			return err
+		}
+	}
+	return err
+}
 
 func try(value any, tags string) (err error) {
 	defer func() {
@@ -129,7 +133,7 @@ func complaint(broken validator.FieldError, value any) string {
 
 func texts(keys []string) []any {
 	list := make([]any, len(keys))
-	for i, key := range slices.Clone(keys) {
+	for i, key := range keys {
 		list[i] = key
 	}
 	return list

@@ -12,6 +12,9 @@ const maxShown = 60
 
 // show quotes a text for an error, with marks for blanks that would not be seen, cut where it is long.
 func show(text string) string {
+	if len(text) > 8*maxShown {
+		text = strings.ToValidUTF8(text[:8*maxShown], "")
+	}
 	marked, _ := mark(text)
 	if runes := []rune(marked); len(runes) > maxShown {
 		marked = string(runes[:maxShown]) + "…"

@@ -34,8 +34,28 @@ func unwritable(f airtable.Field) *fault {
 	if kind != deadletter.KindComputed && kind != deadletter.KindLookup {
 		return nil
 	}
-	found := newFault(f.Name, "computed", deadletter.ReasonComputedField,
-		"is a %s field, which Airtable computes; take it out of the source's fields", f.Type)
+	text := "is a %s field, which Airtable computes; take it out of the source's fields"
+	if !slices.Contains(computedTypes, f.Type) {
+		text = "is of the type %s, which this service does not know how to write"
+	}
+	found := newFault(f.Name, "computed", deadletter.ReasonComputedField, text, f.Type)
+	return &found
+}
+
+// computedTypes are the field types that Airtable fills by itself (Airtable: field model).
+var computedTypes = []string{
+	"formula", "rollup", "count", "autoNumber", "multipleLookupValues", "lookup", "createdTime", "lastModifiedTime",
+	"createdBy", "lastModifiedBy", "button", "aiText", "externalSyncSource", "manualSort",
+}
+
+// linkFault refuses a configured link field that does not link to the target's table.
+func linkFault(s *Schema, f airtable.Field, target *Target) *fault {
+	linked, ok := s.Table(target.Table)
+	if ok && f.Type == "multipleRecordLinks" && f.Options.LinkedTableID == linked.ID {
+		return nil
+	}
+	found := newFault(f.Name, "exists", deadletter.ReasonUnknownField,
+		"is no link to the table %s, as link: %s says; it is a %s field", show(target.Table), target.Name, f.Type)
 	return &found
 }
 

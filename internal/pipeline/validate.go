@@ -102,8 +102,8 @@ func (c *check) field(field Field, value any) {
 // link takes the sender's IDs of records to link.
 func (c *check) link(field Field, f airtable.Field, value any) {
 	target := c.source.Target.links[field.Name]
-	if linked, ok := c.schema.Table(target.Table); f.Type != "multipleRecordLinks" || !ok || f.Options.LinkedTableID != linked.ID {
-		c.fault(field.Name, "exists", deadletter.ReasonUnknownField, "is no link to the table %s, as link: %s says; it is a %s field", show(target.Table), target.Name, f.Type)
+	if wrong := linkFault(c.schema, f, target); wrong != nil {
+		c.faults = append(c.faults, *wrong)
 		return
 	}
 	if value == nil {

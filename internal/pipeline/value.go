@@ -48,8 +48,6 @@ func typeFaults(field Field, f airtable.Field, value any) []fault {
 		v.each(value, `a list of attachments, each {"url": "https://…"}`, v.attachment)
 	case deadletter.KindBarcode:
 		v.barcode(value)
-	default:
-		v.fault("type", deadletter.ReasonInvalidValue, "is of the type %s, which this service does not write", f.Type)
 	}
 	return v.faults
 }
@@ -198,13 +196,14 @@ func (v *typing) date(value any) {
 // dateTime takes an instant. Without a zone, Airtable would read it in the field's own.
 func (v *typing) dateTime(value any) {
 	text, _ := value.(string)
-	var at time.Time
-	if err := at.UnmarshalText([]byte(text)); err != nil {
+	if _, err := time.Parse(time.RFC3339, text); err != nil || !instant.MatchString(text) {
 		v.wrong(value, "a time with its zone, as 2026-10-04T08:00:00Z")
 	}
 }
 
 var (
+	// instant is RFC 3339 strictly: Go's parser lets a comma and a one-digit hour pass.
+	instant  = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
 	recordID = regexp.MustCompile(`^rec[A-Za-z0-9]{10,}$`)
 	webURL   = regexp.MustCompile(`^https?://[^\s]+$`)
 )

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"maps"
+
 	"airtable-replay/internal/deadletter"
 )
 
@@ -37,6 +39,15 @@ type Link struct {
 // CreateFault says why no record may be created from the write: required fields that a sender of
 // changed fields left out, or a key field that cannot be written. Nil where one may.
 func (w Write) CreateFault() *Invalid { return newInvalid(w.create) }
+
+// Sent is the write as the sender put it: Fields, with the sender's own IDs in link fields.
+func (w Write) Sent() map[string]any {
+	sent := maps.Clone(w.Fields)
+	for _, link := range w.Links {
+		sent[link.Field] = texts(link.Keys)
+	}
+	return sent
+}
 
 // Resolve puts the record IDs of the linked records into Fields. found maps target to key to the IDs
 // of the records that bear the key. A key that none bears is reason dependency_missing, one that
