@@ -8,9 +8,13 @@ cd "$(dirname "$0")/.."
 
 # Without them nothing can be fetched; these are the places where Go looks.
 has_certificates() {
-	[ "$(uname)" != Linux ] || [ -n "${SSL_CERT_FILE:-}${SSL_CERT_DIR:-}" ] ||
-		[ -e /etc/ssl/certs/ca-certificates.crt ] || [ -e /etc/pki/tls/certs/ca-bundle.crt ] ||
-		[ -e /etc/ssl/cert.pem ] || [ -e /etc/ssl/ca-bundle.pem ]
+	[ "$(uname)" = Linux ] || return 0
+	local file
+	for file in "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" \
+		/etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem /etc/ssl/cert.pem; do
+		[ ! -s "$file" ] || return 0
+	done
+	return 1
 }
 
 has_compiler() {
@@ -57,13 +61,15 @@ install_by_apt() {
 	[ -d "$settings" ] || made=yes
 	mkdir -p "$settings"
 	echo 'create_main_cluster = false' >"$setting"
-	local status=0
+	local log status=0
+	log=$(mktemp)
 	{
 		apt-get update -qq &&
 			DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
 				-o DPkg::Lock::Timeout=300 "$@"
-	} </dev/null >&2 || status=$?
-	rm -f "$setting"
+	} </dev/null >"$log" 2>&1 || status=$?
+	[ "$status" = 0 ] || tail -n 20 "$log" >&2
+	rm -f "$setting" "$log"
 	[ -z "$made" ] || rmdir --ignore-fail-on-non-empty -p "$settings"
 	return "$status"
 }

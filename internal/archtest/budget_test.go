@@ -64,6 +64,9 @@ func TestBudgetsFindBreaches(t *testing.T) {
 	requireFound(t, "function", "f has 81 lines", longFunctions(sample(t, "a/a.go", function(81))))
 	requireFound(t, "function at the limit", "", longFunctions(sample(t, "a/a.go", function(80))))
 	requireFound(t, "test", "f has 81 lines", longFunctions(sample(t, "a/a_test.go", function(81))))
+	table := "package p\n\nfunc f() {\n\t_ = []int{" + strings.Repeat("\n", 90) + "}\n}\n"
+	requireFound(t, "table of a test", "", longFunctions(sample(t, "a/a_test.go", table)))
+	requireFound(t, "table of the product", "f has 93 lines", longFunctions(sample(t, "a/a.go", table)))
 	requireFound(t, "most functions", "a tenth of the functions has 41 lines", longNinetieth(sample(t, "a/a.go", function(41))))
 	requireFound(t, "most functions at the limit", "", longNinetieth(sample(t, "a/a.go", function(40))))
 	requireFound(t, "parameters", "6 parameters", manyParameters(sample(t, "a/a.go", "package p\n\nfunc f(a, b, c int, d, e, f string) {}\n")))
@@ -114,15 +117,30 @@ func longNinetieth(t tree) []string {
 	return nil
 }
 
-// functions yields the declared functions of a file with their lines.
+// functions yields the declared functions of a file with their lines. The table
+// of a test is data and does not count.
 func (f goFile) functions() map[*ast.FuncDecl]int {
 	found := map[*ast.FuncDecl]int{}
 	for _, declaration := range f.syntax.Decls {
-		if function, ok := declaration.(*ast.FuncDecl); ok {
-			found[function] = f.set.Position(function.End()).Line - f.set.Position(function.Pos()).Line + 1
+		function, ok := declaration.(*ast.FuncDecl)
+		if !ok {
+			continue
 		}
+		found[function] = f.breaks(function) + 1
+		ast.Inspect(function, func(node ast.Node) bool {
+			table, ok := node.(*ast.CompositeLit)
+			if ok && f.test {
+				found[function] -= f.breaks(table)
+			}
+			return !ok
+		})
 	}
 	return found
+}
+
+// breaks counts the line ends within a node.
+func (f goFile) breaks(node ast.Node) int {
+	return f.set.Position(node.End()).Line - f.set.Position(node.Pos()).Line
 }
 
 func manyParameters(t tree) []string {
