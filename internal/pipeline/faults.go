@@ -86,14 +86,16 @@ func (t *Target) fieldFaults(s *Schema, table *table, field Field) []fault {
 
 // ruleSuits tries rules on a value of the field's kind.
 func ruleSuits(tags string, f airtable.Field) bool {
-	var sample any = "text"
-	switch KindOf(f) {
-	case deadletter.KindNumber:
-		sample = json.Number("1")
-	case deadletter.KindCheckbox:
-		sample = true
-	case deadletter.KindMultiSelect, deadletter.KindLinks, deadletter.KindCollaborators, deadletter.KindAttachments:
-		sample = []any{"text"}
+	sample, ok := samples[KindOf(f)]
+	if !ok {
+		sample = "text"
 	}
 	return !errors.As(tryForms(tags, sample), new(misfit))
+}
+
+// samples are values of the kinds that are not told to rules as text.
+var samples = map[deadletter.FieldKind]any{
+	deadletter.KindNumber: json.Number("1"), deadletter.KindCheckbox: true,
+	deadletter.KindMultiSelect: []any{"text"}, deadletter.KindLinks: []any{"text"},
+	deadletter.KindCollaborators: []any{"text"}, deadletter.KindAttachments: []any{"text"},
 }

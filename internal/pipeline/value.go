@@ -48,6 +48,7 @@ func typeFaults(field Field, f airtable.Field, value any) []fault {
 		v.each(value, `a list of attachments, each {"url": "https://…"}`, v.attachment)
 	case deadletter.KindBarcode:
 		v.barcode(value)
+	case deadletter.KindLookup, deadletter.KindComputed: // never written: unwritable has refused them
 	}
 	return v.faults
 }
