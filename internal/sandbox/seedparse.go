@@ -14,7 +14,7 @@ import (
 // ParseSeed reads a seed file. The error is a [SeedError] that lists every
 // fault with its line: of the form, and of the tables and values it describes.
 func ParseSeed(data []byte) (Seed, error) {
-	file, err := parser.ParseBytes(data, 0)
+	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		return Seed{}, SeedError{syntaxFault(err)}
 	}

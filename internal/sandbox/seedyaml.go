@@ -18,13 +18,13 @@ type seedDecoder struct {
 	faults  SeedError
 	anchors map[string]ast.Node
 	depth   int
-	values  int
+	aliases int
 }
 
 // Limits that keep a file whose aliases go in circles from going on for ever.
 const (
-	maxSeedDepth  = 16
-	maxSeedValues = 10_000_000
+	maxSeedDepth   = 16
+	maxSeedAliases = 10_000
 )
 
 // entries are the known keys of a mapping.
@@ -55,7 +55,8 @@ func (d *seedDecoder) plain(n ast.Node) ast.Node {
 			n = v.Value
 		case *ast.AliasNode:
 			target, ok := d.anchors[v.Value.String()]
-			if !ok {
+			d.aliases++
+			if !ok || d.aliases > maxSeedAliases {
 				return n
 			}
 			n = target
@@ -215,11 +216,12 @@ func (d *seedDecoder) scalar(n ast.Node) any {
 
 // value turns a node into what JSON could hold.
 func (d *seedDecoder) value(n ast.Node, path string) any {
-	d.values++
 	d.depth++
 	defer func() { d.depth-- }()
-	if d.depth > maxSeedDepth || d.values > maxSeedValues {
-		d.fault(n, path, "too much, or an alias that holds itself")
+	if d.depth > maxSeedDepth || d.aliases > maxSeedAliases {
+		if len(d.faults) == 0 {
+			d.fault(n, path, "too deep, or an alias that holds itself")
+		}
 		return nil
 	}
 	if list, ok := d.plain(n).(*ast.SequenceNode); ok {
