@@ -39,7 +39,7 @@ type Options struct {
 	// MetricsApart keeps /metrics off the API; App.Metrics serves it elsewhere.
 	MetricsApart bool
 	// Probe is told of every step of a pass, for tests. Nil in production.
-	Probe func(ctx context.Context, step pass.Step)
+	Probe func(ctx context.Context, step pass.Step, keys []string)
 }
 
 // App is the assembled service.
@@ -77,9 +77,9 @@ func New(ctx context.Context, o Options) (*App, error) {
 }
 
 func connect(ctx context.Context, o Options) (*pgxpool.Pool, error) {
-	cfg, err := pgxpool.ParseConfig(o.DatabaseURL)
+	cfg, err := poolConfig(o.DatabaseURL)
 	if err != nil {
-		return nil, fmt.Errorf("read DATABASE_URL: %w", err)
+		return nil, err
 	}
 	cfg.MaxConns = max(cfg.MaxConns, int32(o.Workers)+20)
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
@@ -100,14 +100,7 @@ func ready(ctx context.Context, pool *pgxpool.Pool, migrate bool) error {
 	if migrate {
 		return migrations.Up(ctx, pool)
 	}
-	current, err := migrations.Current(ctx, pool)
-	if err != nil {
-		return err
-	}
-	if !current {
-		return fmt.Errorf("the database is not migrated: run airtable-replay migrate up, or serve --migrate")
-	}
-	return nil
+	return requireMigrated(ctx, pool)
 }
 
 func (a *App) build(ctx context.Context, o Options, book *pipeline.Book) error {
@@ -198,11 +191,16 @@ func (a *App) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends passes after the chunk under way, within ctx, and lets go of everything.
-func (a *App) Stop(ctx context.Context) error {
+// Drain ends passes after the chunk under way, within ctx. Requests can still be answered.
+func (a *App) Drain(ctx context.Context) error {
 	a.ticker.Stop()
 	a.pass.Drain()
-	err := a.queue.Stop(ctx)
+	return a.queue.Stop(ctx)
+}
+
+// Stop drains the service and lets go of everything.
+func (a *App) Stop(ctx context.Context) error {
+	err := a.Drain(ctx)
 	a.Close()
 	return err
 }

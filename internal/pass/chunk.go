@@ -99,6 +99,14 @@ func (w *chunk) work(ctx context.Context) error {
 	return nil
 }
 
+func (w *chunk) probe(ctx context.Context, step Step) {
+	var keys []string
+	for _, it := range w.items {
+		keys = append(keys, it.TargetID)
+	}
+	w.Probe(ctx, step, keys)
+}
+
 // live are the items that are still to be worked on.
 func (w *chunk) live() []*item {
 	return slices.DeleteFunc(slices.Clone(w.items), func(it *item) bool { return it.closed })

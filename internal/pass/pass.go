@@ -47,8 +47,9 @@ type Config struct {
 	Wake   func(ctx context.Context, base string) error
 	Holder string // names this process to people
 	Logger *slog.Logger
-	// Probe is told of every step; tests stop, crash and wait there. Nil in production.
-	Probe func(ctx context.Context, step Step)
+	// Probe is told of every step and of the sender's IDs of the records at hand; tests stop, crash and
+	// wait there. Nil in production.
+	Probe func(ctx context.Context, step Step, keys []string)
 }
 
 // Step names a gap between two hops of a chunk.
@@ -78,7 +79,7 @@ func New(c Config) *Pass {
 		p.bases[b.Name] = b
 	}
 	if p.Probe == nil {
-		p.Probe = func(context.Context, Step) {}
+		p.Probe = func(context.Context, Step, []string) {}
 	}
 	return p
 }
@@ -175,8 +176,9 @@ func (p *Pass) workSafely(ctx context.Context, hold *pacing.Hold, c store.Chunk)
 		}
 		err = p.Store.ChargeTaken(ctx, hold.Lease, refs)
 	}()
-	p.Probe(ctx, StepTaken)
-	return p.newChunk(hold, c).work(ctx)
+	w := p.newChunk(hold, c)
+	w.probe(ctx, StepTaken)
+	return w.work(ctx)
 }
 
 // jitter lengthens a wait by up to its double (W2).

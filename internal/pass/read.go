@@ -32,7 +32,7 @@ func (w *chunk) read(ctx context.Context) error {
 			}
 		}
 	}
-	w.Probe(ctx, StepRead)
+	w.probe(ctx, StepRead)
 	return nil
 }
 

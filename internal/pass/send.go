@@ -39,12 +39,12 @@ func (w *chunk) send(ctx context.Context) error {
 	if err != nil || len(out) == 0 {
 		return err
 	}
-	w.Probe(ctx, StepIntended)
+	w.probe(ctx, StepIntended)
 	if time.Since(start) > sendWithin || !w.hold.Lives(w.base.Retry.RequestTimeout) {
 		return w.notSent(ctx, out)
 	}
 	res, err := w.base.Client.WriteRecords(ctx, w.request(out))
-	w.Probe(ctx, StepAnswered)
+	w.probe(ctx, StepAnswered)
 	if err != nil {
 		return w.writeFailed(ctx, out, err)
 	}
@@ -132,7 +132,7 @@ func (w *chunk) settleAnswer(ctx context.Context, out []*outgoing, res airtable.
 	if err != nil {
 		return err
 	}
-	w.Probe(ctx, StepSettled)
+	w.probe(ctx, StepSettled)
 	return w.Store.ResetFailures(ctx, w.base.Name)
 }
 

@@ -30,7 +30,7 @@ type Options struct {
 	// Sandbox changes the emulator's configuration; by default it has no rate limit.
 	Sandbox func(*sandbox.Config)
 	// Probe is told of every step of every pass.
-	Probe func(ctx context.Context, step pass.Step)
+	Probe func(ctx context.Context, step pass.Step, keys []string)
 	// NoStart builds the replicas without starting their workers.
 	NoStart bool
 	// SimulatedClock puts the shared clock and the sandbox's under the test's control (World.Advance).
