@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"airtable-replay/internal/config"
+	"airtable-replay/internal/sandbox"
+	"airtable-replay/internal/telemetry"
+
+	"github.com/alecthomas/kong"
+)
+
+// The exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2 // wrong usage or configuration
+)
+
+// commandLine is the command line with all its commands.
+type commandLine struct {
+	Serve   serveCommand   `cmd:"" help:"Run the service: API, workers, sweeper."`
+	Migrate migrateCommand `cmd:"" help:"Bring the database schema up, take it down, or show it."`
+	Token   tokenCommand   `cmd:"" help:"Make, list and revoke API tokens."`
+	Sandbox sandboxCommand `cmd:"" help:"Run the Airtable emulator alone."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+
+	LogLevel  string `env:"LOG_LEVEL" default:"info" placeholder:"LEVEL" help:"debug, info, warn or error."`
+	LogFormat string `env:"LOG_FORMAT" default:"text" placeholder:"FORMAT" help:"text or json."`
+}
+
+// process is what a command may use of the process that it runs in.
+type process struct {
+	ctx    context.Context // ends with SIGINT or SIGTERM
+	stdout io.Writer
+	logger *slog.Logger
+}
+
+// usageError is a mistake in how the program was called.
+type usageError struct{ error }
+
+func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	var line commandLine
+	parser := kong.Must(&line, kong.Name("airtable-replay"),
+		kong.Description("The service behind the Replay button of an Airtable dead letter queue."),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
+	command, err := parser.Parse(args)
+	if err != nil {
+		if parse, ok := errors.AsType[*kong.ParseError](err); ok {
+			err = usage("%w\nSee %s --help", err, strings.TrimSpace("airtable-replay "+chosen(parse.Context)))
+		}
+		return report(err)
+	}
+	logger, err := telemetry.NewLogger(os.Stderr, telemetry.LogOptions{Level: line.LogLevel, Format: line.LogFormat})
+	if err != nil {
+		return report(usageError{err})
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	return report(command.Run(&process{ctx: ctx, stdout: os.Stdout, logger: logger}))
+}
+
+// chosen names the command that was recognised before the mistake.
+func chosen(ctx *kong.Context) string {
+	if node := ctx.Selected(); node != nil {
+		return strings.TrimPrefix(node.FullPath(), "airtable-replay ")
+	}
+	return ""
+}
+
+// report prints an error, and gives the exit code that it stands for.
+func report(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	fmt.Fprintln(os.Stderr, "airtable-replay: "+strings.ReplaceAll(err.Error(), "\n", "\n  "))
+	_, misused := errors.AsType[usageError](err)
+	_, misconfigured := errors.AsType[*config.Problems](err)
+	_, misseeded := errors.AsType[sandbox.SeedError](err)
+	if misused || misconfigured || misseeded {
+		return exitUsage
+	}
+	return exitFailed
+}
