@@ -157,5 +157,5 @@ func (c connected) validate() error {
 	if c.DatabaseURL == "" {
 		return errors.New("the database is not named: set DATABASE_URL, such as postgres://user:password@host:5432/name")
 	}
-	return nil
+	return app.CheckDatabaseURL(c.DatabaseURL)
 }

@@ -14,6 +14,12 @@ import (
 // Database is the database without the service, for commands about the schema and about tokens.
 type Database struct{ pool *pgxpool.Pool }
 
+// CheckDatabaseURL refuses what is no address of a PostgreSQL database; the error has no password in it.
+func CheckDatabaseURL(url string) error {
+	_, err := poolConfig(url)
+	return err
+}
+
 // OpenDatabase connects to the database. Its error is a sentence that names the cause.
 func OpenDatabase(ctx context.Context, url string) (*Database, error) {
 	cfg, err := poolConfig(url)

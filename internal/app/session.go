@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -19,12 +21,12 @@ func probeSession(ctx context.Context, pool *pgxpool.Pool) error {
 	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	listener, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
-		return fmt.Errorf("connect to database: %w", err)
+		return connectError(err)
 	}
 	defer func() { _ = listener.Close(context.WithoutCancel(ctx)) }()
 	other, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
-		return fmt.Errorf("connect to database: %w", err)
+		return connectError(err)
 	}
 	defer func() { _ = other.Close(context.WithoutCancel(ctx)) }()
 	channel := fmt.Sprintf("airtable_replay_probe_%d", time.Now().UnixNano())
@@ -44,4 +46,18 @@ func probeSession(ctx context.Context, pool *pgxpool.Pool) error {
 		return fmt.Errorf("wait for notification: %w", err)
 	}
 	return nil
+}
+
+// connectError words what pgx spreads over a line for every address and protocol that it tried.
+func connectError(err error) error {
+	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return fmt.Errorf("connect to database: %w", refusal)
+	}
+	if unknown, ok := errors.AsType[*net.DNSError](err); ok {
+		return fmt.Errorf("connect to database: %w", unknown)
+	}
+	if dial, ok := errors.AsType[*net.OpError](err); ok {
+		return fmt.Errorf("connect to database: %w", dial)
+	}
+	return fmt.Errorf("connect to database: %w", err)
 }
