@@ -90,13 +90,13 @@ func (e Flag) Valid() bool {
 
 // Defines values for HealthStatus.
 const (
-	Ok HealthStatus = "ok"
+	HealthStatusOk HealthStatus = "ok"
 )
 
 // Valid indicates whether the value is a known member of the HealthStatus enum.
 func (e HealthStatus) Valid() bool {
 	switch e {
-	case Ok:
+	case HealthStatusOk:
 		return true
 	default:
 		return false
@@ -105,22 +105,22 @@ func (e HealthStatus) Valid() bool {
 
 // Defines values for Mode.
 const (
-	Checked         Mode = "checked"
-	ChosenFields    Mode = "chosen_fields"
-	Overwrite       Mode = "overwrite"
-	UnchangedFields Mode = "unchanged_fields"
+	ModeChecked         Mode = "checked"
+	ModeChosenFields    Mode = "chosen_fields"
+	ModeOverwrite       Mode = "overwrite"
+	ModeUnchangedFields Mode = "unchanged_fields"
 )
 
 // Valid indicates whether the value is a known member of the Mode enum.
 func (e Mode) Valid() bool {
 	switch e {
-	case Checked:
+	case ModeChecked:
 		return true
-	case ChosenFields:
+	case ModeChosenFields:
 		return true
-	case Overwrite:
+	case ModeOverwrite:
 		return true
-	case UnchangedFields:
+	case ModeUnchangedFields:
 		return true
 	default:
 		return false
@@ -147,25 +147,25 @@ func (e Operation) Valid() bool {
 
 // Defines values for Outcome.
 const (
-	NeedsReview       Outcome = "needs_review"
-	PartiallyReplayed Outcome = "partially_replayed"
-	ReplayFailed      Outcome = "replay_failed"
-	Replayed          Outcome = "replayed"
-	Superseded        Outcome = "superseded"
+	OutcomeNeedsReview       Outcome = "needs_review"
+	OutcomePartiallyReplayed Outcome = "partially_replayed"
+	OutcomeReplayFailed      Outcome = "replay_failed"
+	OutcomeReplayed          Outcome = "replayed"
+	OutcomeSuperseded        Outcome = "superseded"
 )
 
 // Valid indicates whether the value is a known member of the Outcome enum.
 func (e Outcome) Valid() bool {
 	switch e {
-	case NeedsReview:
+	case OutcomeNeedsReview:
 		return true
-	case PartiallyReplayed:
+	case OutcomePartiallyReplayed:
 		return true
-	case ReplayFailed:
+	case OutcomeReplayFailed:
 		return true
-	case Replayed:
+	case OutcomeReplayed:
 		return true
-	case Superseded:
+	case OutcomeSuperseded:
 		return true
 	default:
 		return false
@@ -363,22 +363,22 @@ func (e RunStatus) Valid() bool {
 
 // Defines values for Status.
 const (
-	Ignored       Status = "ignored"
-	PendingReview Status = "pending_review"
-	Replaying     Status = "replaying"
-	Resolved      Status = "resolved"
+	StatusIgnored       Status = "ignored"
+	StatusPendingReview Status = "pending_review"
+	StatusReplaying     Status = "replaying"
+	StatusResolved      Status = "resolved"
 )
 
 // Valid indicates whether the value is a known member of the Status enum.
 func (e Status) Valid() bool {
 	switch e {
-	case Ignored:
+	case StatusIgnored:
 		return true
-	case PendingReview:
+	case StatusPendingReview:
 		return true
-	case Replaying:
+	case StatusReplaying:
 		return true
-	case Resolved:
+	case StatusResolved:
 		return true
 	default:
 		return false

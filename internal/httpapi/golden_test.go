@@ -28,15 +28,36 @@ func timestamp(t *testing.T, raw string) deadletter.Version {
 	return v
 }
 
+// golden is a request and what the services answer to it.
+type golden struct {
+	request
+	script func(*bundle)
+}
+
+const entryPath = "/v1/entries/" + entryID
+
+func settled(b *bundle) { b.entry = settledEntry() }
+
 // TestGolden holds every operation's answer, member by member: request, status, headers and JSON.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	settled := func(b *bundle) { b.entry = settledEntry() }
-	entry := "/v1/entries/" + entryID
-	for name, c := range map[string]struct {
-		request
-		script func(*bundle)
-	}{
+	for _, cases := range []map[string]golden{goldenEntries(t), goldenReviewsAndRuns(), goldenWritesAndOperations(t)} {
+		for name, c := range cases {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				if c.script != nil {
+					c.script(b)
+				}
+				requireGolden(t, name, c.request, b.call(t, c.request))
+			})
+		}
+	}
+}
+
+func goldenEntries(t *testing.T) map[string]golden {
+	t.Helper()
+	return map[string]golden{
 		"file_entry":       {request{method: "POST", path: "/v1/entries", body: filing}, nil},
 		"file_entry_again": {request{method: "POST", path: "/v1/entries", body: filing}, func(b *bundle) { b.created = false }},
 		"list_entries": {request{method: "GET", path: "/v1/entries?status=resolved&limit=1000000"}, func(b *bundle) {
@@ -48,15 +69,15 @@ func TestGolden(t *testing.T) {
 				BySource: map[string]int{"order-system": 3}, ByHour: map[time.Time]int{at(8).In(time.FixedZone("", 3600)): 3},
 			}
 		}},
-		"show_entry":         {request{method: "GET", path: entry}, nil},
+		"show_entry":         {request{method: "GET", path: entryPath}, nil},
 		"show_settled_entry": {request{method: "GET", path: "/v1/entries/recDeadLetter0001"}, settled},
-		"show_replaying_entry": {request{method: "GET", path: entry}, func(b *bundle) {
+		"show_replaying_entry": {request{method: "GET", path: entryPath}, func(b *bundle) {
 			b.entry.Status, b.entry.StatusCode = deadletter.Replaying, 500
 			b.entry.Replay = &deadletter.Replay{RunID: runID, Mode: deadletter.Checked, RequestedBy: "ada", RequestedAt: at(10)}
 		}},
-		"show_binary_entry": {request{method: "GET", path: entry}, func(b *bundle) { b.entry.RawPayload = []byte{0xff, 0, '<'} }},
-		"show_nul_entry":    {request{method: "GET", path: entry}, func(b *bundle) { b.entry.RawPayload = []byte("a\x00b \"<&>\" \\u003c \u2028") }},
-		"list_entry_history": {request{method: "GET", path: entry + "/history"}, func(b *bundle) {
+		"show_binary_entry": {request{method: "GET", path: entryPath}, func(b *bundle) { b.entry.RawPayload = []byte{0xff, 0, '<'} }},
+		"show_nul_entry":    {request{method: "GET", path: entryPath}, func(b *bundle) { b.entry.RawPayload = []byte("a\x00b \"<&>\" \\u003c \u2028") }},
+		"list_entry_history": {request{method: "GET", path: entryPath + "/history"}, func(b *bundle) {
 			b.history = []deadletter.HistoryLine{
 				{At: at(8), Event: "filed", ToStatus: deadletter.PendingReview, Actor: "write-token"},
 				{
@@ -66,8 +87,8 @@ func TestGolden(t *testing.T) {
 				},
 			}
 		}},
-		"press_replay": {request{method: "POST", path: entry + "/replay", body: `{"requested_by": "ada", "with_siblings": true}`}, settled},
-		"preview_replay": {request{method: "GET", path: entry + "/preview?mode=chosen_fields&fields=Status&fields=A%2CB"}, func(b *bundle) {
+		"press_replay": {request{method: "POST", path: entryPath + "/replay", body: `{"requested_by": "ada", "with_siblings": true}`}, settled},
+		"preview_replay": {request{method: "GET", path: entryPath + "/preview?mode=chosen_fields&fields=Status&fields=A%2CB"}, func(b *bundle) {
 			b.preview = replay.Preview{
 				Verdict: deadletter.Verdict{
 					Outcome: deadletter.NeedsReview, Reason: deadletter.ReasonSharedFieldChanged, Note: "Status was edited.",
@@ -80,9 +101,14 @@ func TestGolden(t *testing.T) {
 				Action: deadletter.ActionNone, RecordID: "recOrder000000001", Version: timestamp(t, "2026-10-04T08:00:00Z"),
 			}
 		}},
-		"reset_entry":  {request{method: "POST", path: entry + "/reset"}, nil},
-		"ignore_entry": {request{method: "POST", path: entry + "/ignore", body: `{"reason": "a test"}`}, settled},
-		"reopen_entry": {request{method: "POST", path: entry + "/reopen", body: `{"reason": "again"}`}, nil},
+	}
+}
+
+func goldenReviewsAndRuns() map[string]golden {
+	return map[string]golden{
+		"reset_entry":  {request{method: "POST", path: entryPath + "/reset"}, nil},
+		"ignore_entry": {request{method: "POST", path: entryPath + "/ignore", body: `{"reason": "a test"}`}, settled},
+		"reopen_entry": {request{method: "POST", path: entryPath + "/reopen", body: `{"reason": "again"}`}, nil},
 		"start_run": {request{method: "POST", path: "/v1/runs", body: `{"selector": {"reason": "no_match", "first_attempt_from": "2026-10-01T00:00:00+02:00"}, "dry_run": true}`}, func(b *bundle) {
 			b.run.Selector, b.run.DryRun = deadletter.Selector{Reason: deadletter.ReasonNoMatch, FirstAttemptFrom: at(0)}, true
 		}},
@@ -97,7 +123,13 @@ func TestGolden(t *testing.T) {
 				CreatedAt: at(8), StartedAt: at(9), FinishedAt: at(10),
 			}
 		}},
-		"list_runs":     {request{method: "GET", path: "/v1/runs?limit=2&cursor=abc"}, nil},
+		"list_runs": {request{method: "GET", path: "/v1/runs?limit=2&cursor=abc"}, nil},
+	}
+}
+
+func goldenWritesAndOperations(t *testing.T) map[string]golden {
+	t.Helper()
+	return map[string]golden{
 		"accept_writes": {request{method: "POST", path: "/v1/writes", body: `{"writes": [{"source_system": "order-system", "payload": {"id": 1}}, {"source_system": "order-system", "payload": "text"}]}`}, nil},
 		"show_write":    {request{method: "GET", path: "/v1/writes/" + writeID}, nil},
 		"show_dead_lettered_write": {request{method: "GET", path: "/v1/writes/" + writeID}, func(b *bundle) {
@@ -130,7 +162,7 @@ func TestGolden(t *testing.T) {
 		"not_ready": {request{method: "GET", path: "/readyz", token: "-"}, func(b *bundle) {
 			b.err = deadletter.Errorf(deadletter.CodeUnavailable, "", "the database does not answer")
 		}},
-		"refused_press": {request{method: "POST", path: entry + "/replay"}, func(b *bundle) {
+		"refused_press": {request{method: "POST", path: entryPath + "/replay"}, func(b *bundle) {
 			b.err = &deadletter.Error{
 				Code: deadletter.CodeConflict, Problem: "entry-not-pending", Message: "already replayed at 2026-10-04T11:00:00Z by ada",
 				EntryStatus: deadletter.Resolved, RunID: runID,
@@ -139,15 +171,6 @@ func TestGolden(t *testing.T) {
 		"faults":        {request{method: "POST", path: "/v1/entries", body: `{"source_system": " ", "reason_code": "nonsense", "first_attempt_at": "yesterday"}`}, nil},
 		"unknown_token": {request{method: "GET", path: "/v1/bases", token: "stolen"}, nil},
 		"no_route":      {request{method: "GET", path: "/v2/entries"}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			if c.script != nil {
-				c.script(b)
-			}
-			requireGolden(t, name, c.request, b.call(t, c.request))
-		})
 	}
 }
 

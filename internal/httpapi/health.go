@@ -22,5 +22,5 @@ func (s *server) CheckReadiness(ctx context.Context, _ oapi.CheckReadinessReques
 }
 
 func (s *server) health() oapi.HealthJSONResponse {
-	return oapi.HealthJSONResponse{Status: oapi.Ok, Version: s.Version}
+	return oapi.HealthJSONResponse{Status: oapi.HealthStatusOk, Version: s.Version}
 }
