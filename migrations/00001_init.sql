@@ -42,6 +42,8 @@ CREATE TABLE run (
     selector     json        NOT NULL DEFAULT '{}',
     mode         text        NOT NULL DEFAULT 'checked',
     claimed      int         NOT NULL DEFAULT 0,
+    failure      text        NOT NULL DEFAULT '', -- signature of the last permanent failure
+    failures     int         NOT NULL DEFAULT 0,  -- how many of the same in a row
     created_at   timestamptz NOT NULL DEFAULT replay_now(),
     started_at   timestamptz,
     finished_at  timestamptz
@@ -284,6 +286,19 @@ CREATE TABLE mirror_row (
 );
 CREATE INDEX mirror_row_due ON mirror_row (base, due_at) WHERE dirty_at IS NOT NULL;
 
+-- One message to one endpoint; delivered at least once, with its ID to tell repetitions by.
+CREATE TABLE notification (
+    id           uuid PRIMARY KEY,
+    endpoint     text        NOT NULL,
+    event        text        NOT NULL,
+    payload      json        NOT NULL,
+    created_at   timestamptz NOT NULL DEFAULT replay_now(),
+    delivered_at timestamptz,
+    attempts     int         NOT NULL DEFAULT 0,
+    last_error   text        NOT NULL DEFAULT ''
+);
+CREATE INDEX notification_by_age ON notification (created_at DESC);
+
 CREATE TABLE api_token (
     id           uuid PRIMARY KEY,
     name         text        NOT NULL,
@@ -308,7 +323,7 @@ CREATE TABLE idempotency_key (
 CREATE INDEX idempotency_key_by_age ON idempotency_key (created_at);
 
 -- +goose Down
-DROP TABLE idempotency_key, api_token, mirror_row, record_mark, intent_member, intent, write, run_entry,
+DROP TABLE idempotency_key, api_token, notification, mirror_row, record_mark, intent_member, intent, write, run_entry,
     entry_history, entry_payload, entry, run, token_budget, base;
 DROP FUNCTION keep_filing;
 DROP FUNCTION refuse_change;

@@ -15,6 +15,7 @@ import (
 	"airtable-replay/internal/httpapi"
 	"airtable-replay/internal/jobs"
 	"airtable-replay/internal/live"
+	"airtable-replay/internal/notify"
 	"airtable-replay/internal/pacing"
 	"airtable-replay/internal/pass"
 	"airtable-replay/internal/pipeline"
@@ -115,10 +116,15 @@ func (a *App) build(ctx context.Context, o Options, book *pipeline.Book) error {
 		return err
 	}
 	wake := func(ctx context.Context, base string) error { return a.queue.Wake(ctx, base) }
-	a.pass = pass.New(pass.Config{
-		Store: a.Store, Pacer: pacer, Book: book, Bases: bases, Wake: wake, Holder: holder(), Logger: o.Logger, Probe: o.Probe,
+	notifier := notify.New(notify.Config{
+		Store: a.Store, Endpoints: o.Config.Notify, Bases: o.Config.Bases,
+		Enqueue: func(ctx context.Context, id string) error { return a.queue.EnqueueNotification(ctx, id) },
 	})
-	a.queue, err = jobs.New(jobs.Config{Pool: a.pool, Pass: a.pass, Workers: o.Workers, Grace: o.Grace, Logger: quiet(o.Logger)})
+	a.pass = pass.New(pass.Config{
+		Store: a.Store, Pacer: pacer, Book: book, Bases: bases, Wake: wake, Announcer: notifier, Holder: holder(),
+		Logger: o.Logger, Probe: o.Probe,
+	})
+	a.queue, err = jobs.New(jobs.Config{Pool: a.pool, Pass: a.pass, Deliverer: notifier, Workers: o.Workers, Grace: o.Grace, Logger: quiet(o.Logger)})
 	if err != nil {
 		return err
 	}

@@ -37,13 +37,45 @@ func (w *workBase) Work(ctx context.Context, job *river.Job[WorkBase]) error {
 	return verdict(w.pass.WorkBase(ctx, job.Args.Base))
 }
 
+// DeliverNotification asks for the delivery of one stored message.
+type DeliverNotification struct {
+	ID string `json:"id"`
+}
+
+// Kind implements river.JobArgs; the name is stored with queued jobs and never changes.
+func (DeliverNotification) Kind() string { return "deliver_notification" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts: about two days of attempts by River's own ladder.
+func (DeliverNotification) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: notifications, MaxAttempts: 20}
+}
+
+// notifications is a queue of its own, so that a slow endpoint holds up no pass.
+const notifications = "notifications"
+
+// deliverer sends a stored message.
+type deliverer interface {
+	DeliverNotification(ctx context.Context, id string) error
+}
+
+type deliverNotification struct {
+	river.WorkerDefaults[DeliverNotification]
+	deliverer deliverer
+}
+
+// Work implements river.Worker.
+func (w *deliverNotification) Work(ctx context.Context, job *river.Job[DeliverNotification]) error {
+	return w.deliverer.DeliverNotification(ctx, job.Args.ID)
+}
+
 // Config is what a Queue is made of.
 type Config struct {
-	Pool    *pgxpool.Pool
-	Pass    passer
-	Workers int // how many passes this process makes at once; 0: none, it only asks for them
-	Grace   time.Duration
-	Logger  *slog.Logger
+	Pool      *pgxpool.Pool
+	Pass      passer
+	Deliverer deliverer
+	Workers   int // how many passes this process makes at once; 0: none, it only asks for them
+	Grace     time.Duration
+	Logger    *slog.Logger
 }
 
 // Queue asks for passes and makes them.
@@ -63,13 +95,14 @@ const (
 func New(c Config) (*Queue, error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &workBase{pass: c.Pass})
+	river.AddWorker(workers, &deliverNotification{deliverer: c.Deliverer})
 	cfg := &river.Config{
 		Workers: workers, Logger: c.Logger, JobTimeout: jobTimeout, RescueStuckJobsAfter: rescueAfter, MaxAttempts: 4,
 		FetchCooldown: 20 * time.Millisecond, FetchPollInterval: time.Second, SoftStopTimeout: c.Grace,
 		CompletedJobRetentionPeriod: keepJobs, CancelledJobRetentionPeriod: keepJobs, DiscardedJobRetentionPeriod: 24 * time.Hour,
 	}
 	if c.Workers > 0 {
-		cfg.Queues = map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: c.Workers}}
+		cfg.Queues = map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: c.Workers}, notifications: {MaxWorkers: 4}}
 	}
 	client, err := river.NewClient(riverpgxv5.New(c.Pool), cfg)
 	if err != nil {
@@ -80,14 +113,24 @@ func New(c Config) (*Queue, error) {
 
 // Wake asks for a pass over a base, inside the transaction that ctx carries if it does.
 func (q *Queue) Wake(ctx context.Context, base string) error {
+	return q.insert(ctx, WorkBase{Base: base})
+}
+
+// EnqueueNotification asks for the delivery of a stored message, inside the transaction that ctx
+// carries if it does.
+func (q *Queue) EnqueueNotification(ctx context.Context, id string) error {
+	return q.insert(ctx, DeliverNotification{ID: id})
+}
+
+func (q *Queue) insert(ctx context.Context, args river.JobArgs) error {
 	var err error
 	if tx, ok := store.TxFrom(ctx); ok {
-		_, err = q.client.InsertTx(ctx, tx, WorkBase{Base: base}, nil)
+		_, err = q.client.InsertTx(ctx, tx, args, nil)
 	} else {
-		_, err = q.client.Insert(ctx, WorkBase{Base: base}, nil)
+		_, err = q.client.Insert(ctx, args, nil)
 	}
 	if err != nil {
-		return fmt.Errorf("ask for pass: %w", err)
+		return fmt.Errorf("insert job %s: %w", args.Kind(), err)
 	}
 	return nil
 }

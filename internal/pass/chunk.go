@@ -41,6 +41,8 @@ type member struct {
 	source  *pipeline.Source
 	write   pipeline.Write
 	problem *deadletter.Problem
+	// mismatch says that configuration and base disagree, so that no payload of the source could pass.
+	mismatch bool
 }
 
 // found is a record that was read by an item's key.

@@ -97,6 +97,7 @@ func (w *chunk) react(ctx context.Context, f failure, items []*item, given []sto
 		return w.halt(ctx, f, items, given)
 	case airtable.Permanent, airtable.Done:
 	}
+	w.schemas.forget(w.base.Name)
 	if len(items) > 1 {
 		return w.takeApart(ctx, items, given)
 	}
@@ -155,11 +156,21 @@ func (w *chunk) halt(ctx context.Context, f failure, items []*item, given []stor
 	if err := w.fenced(func() error { return w.Store.GiveUp(ctx, w.hold.Lease, given, wait, nil) }); err != nil {
 		return err
 	}
-	first, err := w.Store.HaltBase(ctx, w.base.Name, f.text, "service")
-	if err == nil && first {
-		w.Logger.ErrorContext(ctx, "base halted", "base", w.base.Name, "status", f.status, "reason", f.text)
+	return w.haltBase(ctx, haltWords(w.base, f))
+}
+
+// haltWords says why a base is halted in words that its owner can act on (W7).
+func haltWords(b Base, f failure) string {
+	switch {
+	case f.err.IsQuota():
+		return "The workspace's monthly quota of API calls is used up; waiting does not help. Raise the plan or wait for the next month, then resume."
+	case f.status == 401:
+		return "Airtable does not accept the token of base " + b.Name + " any more; give it a valid one, then resume."
+	case f.status == 403:
+		return "The token of base " + b.Name + " may not do this: it lacks data.records:read, data.records:write or schema.bases:read on " + b.ID +
+			", or its user's role was lowered, or the table is gone. Airtable said: " + f.text
 	}
-	return err
+	return "Airtable refuses the token of base " + b.Name + ": " + f.text
 }
 
 // takeApart makes the records of a refused batch come up singly (W6); a batch's own refusal is no
@@ -182,7 +193,17 @@ func (w *chunk) failPermanently(ctx context.Context, f failure, items []*item, g
 			settle = append(settle, m.fails(deadletter.Problem{Reason: reason, Detail: refusalText(reason, f)}))
 		}
 	}
-	return w.fenced(func() error { return w.Store.GiveUp(ctx, w.hold.Lease, given, nil, settle) })
+	if err := w.fenced(func() error { return w.Store.GiveUp(ctx, w.hold.Lease, given, nil, settle) }); err != nil {
+		return err
+	}
+	for _, it := range items {
+		for _, m := range it.members {
+			if err := w.countFailure(ctx, m, w.target.Name+" "+f.err.Signature(), f.text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // refusal is the reason code for a permanent answer about one record.

@@ -43,6 +43,8 @@ type Config struct {
 	Book   *pipeline.Book
 	Bases  []Base
 	Mirror mirror // nil: entries are not mirrored
+	// Announcer is told of halted bases.
+	Announcer announcer
 	// Wake asks for another pass over a base, inside the transaction that ctx carries.
 	Wake   func(ctx context.Context, base string) error
 	Holder string // names this process to people

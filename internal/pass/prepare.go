@@ -46,11 +46,11 @@ func (w *chunk) validate() (surprised bool) {
 	for _, it := range w.live() {
 		for _, m := range it.members {
 			write, invalid := m.source.Validate(m.RawPayload, m.Operation, w.schema)
-			m.write, m.problem = write, nil
+			m.write, m.problem, m.mismatch = write, nil, false
 			if invalid == nil {
 				continue
 			}
-			m.problem = invalid.Problem()
+			m.problem, m.mismatch = invalid.Problem(), invalid.Mismatch
 			surprised = surprised || invalid.Schema
 		}
 	}

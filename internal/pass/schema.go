@@ -44,6 +44,14 @@ func (s *schemas) learn(base string, next *pipeline.Schema) *pipeline.Schema {
 	return next
 }
 
+// forget makes the next reader ask for the schema anew; the memory of former names stays.
+func (s *schemas) forget(base string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.byBase[base]
+	s.byBase[base] = readSchema{schema: r.schema}
+}
+
 // schemaOf is the schema of a base, not older than age; it may cost one request.
 func (p *Pass) schemaOf(ctx context.Context, b Base, age time.Duration) (*pipeline.Schema, error) {
 	if s := p.schemas.recall(b.Name, age); s != nil {

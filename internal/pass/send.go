@@ -32,7 +32,10 @@ func (w *chunk) send(ctx context.Context) error {
 		return nil
 	}
 	if len(out) == 0 {
-		return w.fenced(func() error { return w.Store.Settle(ctx, w.hold.Lease, settle) })
+		if err := w.fenced(func() error { return w.Store.Settle(ctx, w.hold.Lease, settle) }); err != nil {
+			return err
+		}
+		return w.countRefusals(ctx)
 	}
 	start := time.Now()
 	out, err := w.store(ctx, out, settle)
@@ -133,7 +136,21 @@ func (w *chunk) settleAnswer(ctx context.Context, out []*outgoing, res airtable.
 		return err
 	}
 	w.probe(ctx, StepSettled)
-	return w.Store.ResetFailures(ctx, w.base.Name)
+	if err := w.resetFailures(ctx, out); err != nil {
+		return err
+	}
+	return w.countRefusals(ctx)
+}
+
+// resetFailures ends rows of identical failures: something was written (W7).
+func (w *chunk) resetFailures(ctx context.Context, out []*outgoing) error {
+	var runs []string
+	for _, o := range out {
+		for _, m := range o.item.members {
+			runs = append(runs, m.RunID)
+		}
+	}
+	return w.Store.ResetFailures(ctx, w.base.Name, runs)
 }
 
 func created(res airtable.WriteResult, i int) bool { return res.Created != nil && res.Created[i] }

@@ -14,15 +14,15 @@ func (s *Service) StartRun(ctx context.Context, r RunRequest) (deadletter.Run, e
 	if err := checkRun(r); err != nil {
 		return deadletter.Run{}, err
 	}
-	cap := s.AttemptCap
+	limit := s.AttemptCap
 	if r.Admin {
-		cap = 0
+		limit = 0
 	}
 	var run deadletter.Run
 	err := s.Store.InTx(ctx, func(ctx context.Context) error {
 		claimed, err := s.Store.ClaimEntries(ctx, store.Claim{
 			Run:    deadletter.Run{Kind: deadletter.RunMany, RequestedBy: r.RequestedBy, Mode: r.Mode, Note: r.Note, Selector: r.Selector},
-			Filter: selected(r.Selector), AttemptCap: cap, Limit: r.Limit, WithSiblings: r.WithSiblings,
+			Filter: selected(r.Selector), AttemptCap: limit, Limit: r.Limit, WithSiblings: r.WithSiblings,
 			PressReason: r.Note, Chosen: r.Fields, Expect: r.Expect, Routes: s.routes(),
 		})
 		if err != nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"airtable-replay/internal/deadletter"
@@ -106,8 +107,23 @@ func (s *Store) CountFailure(ctx context.Context, base, signature string) (n int
 	return n, interpretError("count failure", err)
 }
 
-// ResetFailures ends a row of identical failures.
-func (s *Store) ResetFailures(ctx context.Context, base string) error {
-	_, err := s.db(ctx).Exec(ctx, `UPDATE base SET failure = '', failures = 0 WHERE name = $1 AND failures > 0`, base)
+// ResetFailures ends a row of identical failures, of a base and of runs.
+func (s *Store) ResetFailures(ctx context.Context, base string, runs []string) error {
+	if _, err := s.db(ctx).Exec(ctx, `UPDATE base SET failure = '', failures = 0 WHERE name = $1 AND failures > 0`, base); err != nil {
+		return interpretError("reset failures", err)
+	}
+	_, err := s.db(ctx).Exec(ctx, `UPDATE run SET failure = '', failures = 0 WHERE id = ANY ($1::uuid[]) AND failures > 0`, distinct(runs))
 	return interpretError("reset failures", err)
+}
+
+// CountRunFailure counts identical permanent failures in a row within a run over many entries and
+// returns how many there are now; a single press does not count.
+func (s *Store) CountRunFailure(ctx context.Context, run, signature string) (n int, err error) {
+	const countRunFailure = `UPDATE run SET failures = CASE WHEN failure = $2 THEN failures + 1 ELSE 1 END, failure = $2
+		WHERE id = $1::uuid AND kind = 'run' AND status IN ('queued', 'running') RETURNING failures`
+	err = s.db(ctx).QueryRow(ctx, countRunFailure, orNullText(run), text(signature)).Scan(&n)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, nil
+	}
+	return n, interpretError("count run failure", err)
 }

@@ -194,3 +194,21 @@ func (s *Store) FinishRuns(ctx context.Context, ids []string) ([]string, error) 
 			AND NOT EXISTS (SELECT 1 FROM run_entry m WHERE m.run_id = r.id AND m.outcome = '') RETURNING r.id::text`
 	return s.idsOf(ctx, "finish runs", finishRuns, ids)
 }
+
+// StopRun ends a run before its time and gives its open entries back to Pending Review.
+func (s *Store) StopRun(ctx context.Context, id string, reason deadletter.Reason, words string) error {
+	err := s.InTx(ctx, func(ctx context.Context) error {
+		const stopRun = `UPDATE run SET status = 'stopped', reason = $2, note = CASE WHEN note = '' THEN $3 ELSE note || ' ' || $3 END, finished_at = replay_now()
+			WHERE id = $1::uuid AND status IN ('queued', 'running')`
+		tag, err := s.db(ctx).Exec(ctx, stopRun, id, reason, text(words))
+		if err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		_, err = s.giveBack(ctx, giveBack{
+			transition: deadletter.TransitionReleased, reason: reason, actor: "service", note: "The run was stopped before this entry was written. " + words,
+			where: "e.run_id = @stopped::uuid", args: pgx.NamedArgs{"stopped": id},
+		})
+		return err
+	})
+	return interpretError("stop run", err)
+}

@@ -1,0 +1,40 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Notification is one message to one endpoint.
+type Notification struct {
+	ID        string
+	Endpoint  string // a key of the configuration's notify
+	Event     string
+	Payload   []byte // JSON, exactly what is sent
+	Delivered bool
+	CreatedAt time.Time
+	Attempts  int
+	LastError string
+}
+
+// AddNotification stores a message that is to be delivered.
+func (s *Store) AddNotification(ctx context.Context, endpoint, event string, payload []byte) (id string, err error) {
+	id = newID()
+	const addNotification = `INSERT INTO notification (id, endpoint, event, payload) VALUES ($1, $2, $3, $4)`
+	_, err = s.db(ctx).Exec(ctx, addNotification, id, endpoint, event, string(payload))
+	return id, interpretError("add notification", err)
+}
+
+// FindNotification loads a message.
+func (s *Store) FindNotification(ctx context.Context, id string) (n Notification, err error) {
+	const findNotification = `SELECT id::text, endpoint, event, payload, delivered_at IS NOT NULL, created_at, attempts, last_error FROM notification WHERE id = $1::uuid`
+	err = s.db(ctx).QueryRow(ctx, findNotification, id).Scan(&n.ID, &n.Endpoint, &n.Event, &n.Payload, &n.Delivered, &n.CreatedAt, &n.Attempts, &n.LastError)
+	return n, interpretError("find notification", err)
+}
+
+// NoteDelivery stores what became of one attempt to deliver; an empty problem is a success.
+func (s *Store) NoteDelivery(ctx context.Context, id, problem string) error {
+	const noteDelivery = `UPDATE notification SET attempts = attempts + 1, last_error = $2, delivered_at = CASE WHEN $2 = '' THEN replay_now() ELSE delivered_at END WHERE id = $1::uuid`
+	_, err := s.db(ctx).Exec(ctx, noteDelivery, id, text(problem))
+	return interpretError("note delivery", err)
+}
