@@ -43,7 +43,7 @@ func (c *call) resume(offset string) ([]string, error) {
 		return nil, unprocessable("INVALID_OFFSET_VALUE", "The value of offset %s is invalid", offset)
 	}
 	cur := c.s.cursors[id]
-	if cur == nil || c.now.After(cur.expires) || cur.base != c.base.id || cur.table != c.table.id {
+	if cur == nil || !c.now.Before(cur.expires) || cur.base != c.base.id || cur.table != c.table.id {
 		return nil, unprocessable("LIST_RECORDS_ITERATOR_NOT_AVAILABLE", "")
 	}
 	rest, ok := cur.rest[next]

@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -163,6 +164,35 @@ func TestFaultDelayHoldsTheRequestOnTheSandboxClock(t *testing.T) {
 	w.pass(3 * time.Second)
 	require.Equal(t, number("9"), (<-done).fields()["Qty"])
 	require.Equal(t, start.Add(3*time.Second), w.box.Changes()[0].At)
+}
+
+// A request that reached the server is served, whether or not anybody waits.
+func TestDelayedWriteLandsAfterItsClientGaveUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, noLimits())
+	w.control("POST", "/faults", `{"delay":"25s"}`)
+	ctx, giveUp := context.WithCancel(t.Context())
+	failed := make(chan error, 1)
+	go func() {
+		req, err := http.NewRequestWithContext(ctx, "PATCH", w.url+"/v0/"+baseID+order1, strings.NewReader(patchOne))
+		if err != nil {
+			failed <- err
+			return
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		resp, err := client.Do(req)
+		if err == nil {
+			err = errors.Join(errors.New("answered"), resp.Body.Close())
+		}
+		failed <- err
+	}()
+	w.awaitRequests(1)
+	giveUp()
+	require.ErrorIs(t, <-failed, context.Canceled)
+	require.Nil(t, w.qty())
+	w.pass(25 * time.Second)
+	w.await(func() bool { return len(w.box.Changes()) == 1 })
+	require.Equal(t, 9.0, w.qty())
 }
 
 func TestFaultAnswerDelayHoldsTheAnswerAfterTheWrite(t *testing.T) {

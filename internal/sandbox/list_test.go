@@ -94,6 +94,9 @@ func TestCursorGoesStaleAfterIdling(t *testing.T) {
 		is(http.StatusUnprocessableEntity, `{"error":{"type":"LIST_RECORDS_ITERATOR_NOT_AVAILABLE"}}`)
 	w.api("GET", "/Many?offset=itrAAAAAAAAAAAAAA/recAAAAAAAAAAAAAA", "").
 		is(http.StatusUnprocessableEntity, `{"error":{"type":"LIST_RECORDS_ITERATOR_NOT_AVAILABLE"}}`)
+	w.set(func(o *sandbox.Options) { o.CursorLife = 0 })
+	offset = w.api("GET", "/Many?pageSize=20", "").json()["offset"].(string)
+	w.api("GET", "/Many?offset="+url.QueryEscape(offset), "").fails(http.StatusUnprocessableEntity, "LIST_RECORDS_ITERATOR_NOT_AVAILABLE", "")
 	w.api("GET", "/Many?offset=junk", "").fails(http.StatusUnprocessableEntity, "INVALID_OFFSET_VALUE", "The value of offset junk is invalid")
 }
 
@@ -246,4 +249,6 @@ func TestLinkFieldsCompareByName(t *testing.T) {
 	require.Equal(t, []string{"recOrder000000002"}, find("{Account}='A-1'"))
 	require.Empty(t, find("{Account}='recAcme0000000001'"))
 	require.Equal(t, []string{"recOrder000000001"}, find("RECORD_ID()='recOrder000000001'"))
+	_, fields := w.schemaOf("Orders")
+	require.Equal(t, []string{"recOrder000000001"}, find("{"+fields["Order ID"]["id"].(string)+"}='O-1'"), "fields go by ID too")
 }

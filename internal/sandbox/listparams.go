@@ -83,6 +83,19 @@ func parseMetadata(names []string) (bool, error) {
 	return len(names) > 0, nil
 }
 
+type listBodyJSON struct {
+	PageSize       *int        `json:"pageSize"`
+	MaxRecords     *int        `json:"maxRecords"`
+	Offset         string      `json:"offset"`
+	Fields         []string    `json:"fields"`
+	Formula        string      `json:"filterByFormula"`
+	View           string      `json:"view"`
+	Sort           []sortParam `json:"sort"`
+	CellFormat     string      `json:"cellFormat"`
+	ByFieldID      bool        `json:"returnFieldsByFieldId"`
+	RecordMetadata []string    `json:"recordMetadata"`
+}
+
 // listBody reads the parameters of listRecords. Time zone and locale stay in
 // the query; in the body, where the official client also puts them, they are
 // tolerated. No parameter may be null.
@@ -95,18 +108,7 @@ func (c *call) listBody() (*listParams, error) {
 	if err != nil {
 		return nil, typed(c.s.options.BadBodyStatus, "INVALID_REQUEST_BODY", "Could not parse request body")
 	}
-	var body struct {
-		PageSize       *int        `json:"pageSize"`
-		MaxRecords     *int        `json:"maxRecords"`
-		Offset         string      `json:"offset"`
-		Fields         []string    `json:"fields"`
-		Formula        string      `json:"filterByFormula"`
-		View           string      `json:"view"`
-		Sort           []sortParam `json:"sort"`
-		CellFormat     string      `json:"cellFormat"`
-		ByFieldID      bool        `json:"returnFieldsByFieldId"`
-		RecordMetadata []string    `json:"recordMetadata"`
-	}
+	var body listBodyJSON
 	for _, key := range o.keys {
 		if string(bytes.TrimSpace(o.values[key])) == "null" {
 			return nil, invalidRequest()
@@ -123,19 +125,24 @@ func (c *call) listBody() (*listParams, error) {
 	if p.shape.comments, err = parseMetadata(body.RecordMetadata); err != nil {
 		return nil, err
 	}
-	for _, count := range []struct {
-		sent *int
-		into *int
-	}{{body.PageSize, &p.pageSize}, {body.MaxRecords, &p.maxRecords}} {
-		if count.sent == nil {
-			continue
-		}
-		if *count.sent < 1 {
-			return nil, invalidRequest()
-		}
-		*count.into = *count.sent
+	if p.pageSize, err = bodyCount(body.PageSize); err != nil {
+		return nil, err
+	}
+	if p.maxRecords, err = bodyCount(body.MaxRecords); err != nil {
+		return nil, err
 	}
 	return p, p.check()
+}
+
+// bodyCount reads a number above 0, 0 for none.
+func bodyCount(sent *int) (int, error) {
+	if sent == nil {
+		return 0, nil
+	}
+	if *sent < 1 {
+		return 0, invalidRequest()
+	}
+	return *sent, nil
 }
 
 func (p *listParams) check() error {

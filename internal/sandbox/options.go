@@ -77,7 +77,7 @@ type Options struct {
 	NewlineInLiteral bool `json:"newline_in_literal"`
 	// WhoamiScopes lets whoami tell the scopes, which is documented for OAuth tokens only.
 	WhoamiScopes bool `json:"whoami_scopes"`
-	// CursorLife is how long the offset of a listing stays good.
+	// CursorLife is how long the offset of a listing stays good; 0: not at all.
 	CursorLife Duration `json:"cursor_life"`
 }
 

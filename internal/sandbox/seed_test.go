@@ -11,13 +11,12 @@ import (
 	"airtable-replay/internal/sandbox"
 )
 
-func TestSeedFaultsAreAllReportedWithTheirLines(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		yaml string
-		want []string
-	}{
-		"form": {`
+// seedFaults are broken files and how each of their complaints begins.
+var seedFaults = map[string]struct {
+	yaml string
+	want []string
+}{
+	"form": {`
 bases:
   - id: appA
     nmae: x
@@ -30,15 +29,15 @@ bases:
 automations: {}
 extra: 1
 `, []string{
-			"line 4: bases[0].nmae: unknown key; known are id, name, people, tables, tokens",
-			"line 7: bases[0].tables[0].fields[0].choices: a list is expected",
-			"line 9: bases[0].tables[0].records[0]: a record is a mapping of field names to values",
-			"line 10: bases[0].tables[0].records[1]._created: an ISO 8601 time such as 2026-10-04T08:00:00Z is expected",
-			"line 10: bases[0].tables[0].records[1].A: given twice",
-			"line 11: automations: a list is expected",
-			"line 12: extra: unknown key; known are automations, bases",
-		}},
-		"names": {`
+		"line 4: bases[0].nmae: unknown key; known are id, name, people, tables, tokens",
+		"line 7: bases[0].tables[0].fields[0].choices: a list is expected",
+		"line 9: bases[0].tables[0].records[0]: a record is a mapping of field names to values",
+		"line 10: bases[0].tables[0].records[1]._created: an ISO 8601 time such as 2026-10-04T08:00:00Z is expected",
+		"line 10: bases[0].tables[0].records[1].A: given twice",
+		"line 11: automations: a list is expected",
+		"line 12: extra: unknown key; known are automations, bases",
+	}},
+	"names": {`
 bases:
   - id: base1
     tokens: [{token: t, scopes: [everything]}]
@@ -46,14 +45,14 @@ bases:
       - {name: T, primary: Z, fields: [{name: A, type: singleLineText}, {name: A, type: number}, {name: B, type: text}]}
       - {name: T, fields: []}
 `, []string{
-			`line 3: bases[0].id: "base1" is no base ID: app and letters or digits`,
-			`line 4: bases[0].tokens[0].scopes: unknown scope "everything"`,
-			`line 6: bases[0].tables[0].fields[1].name: "A" is there twice`,
-			`line 6: bases[0].tables[0].fields[2].type: unknown field type "text"`,
-			`line 6: bases[0].tables[0].primary: there is no field "Z"`,
-			`line 7: bases[0].tables[1].name: "T" is there twice`,
-		}},
-		"references": {`
+		`line 3: bases[0].id: "base1" is no base ID: app and letters or digits`,
+		`line 4: bases[0].tokens[0].scopes: unknown scope "everything"`,
+		`line 6: bases[0].tables[0].fields[1].name: "A" is there twice`,
+		`line 6: bases[0].tables[0].fields[2].type: unknown field type "text"`,
+		`line 6: bases[0].tables[0].primary: there is no field "Z"`,
+		`line 7: bases[0].tables[1].name: "T" is there twice`,
+	}},
+	"references": {`
 bases:
   - id: appA
     tables:
@@ -71,18 +70,18 @@ automations:
   - {base: appZ, table: T, checkbox: A, post: "http://x.example"}
   - {base: appA, table: T, checkbox: A, post: "http://x.example"}
 `, []string{
-			"line 7: bases[0].tables[0].fields[0]: watches means nothing for a field of type singleLineText",
-			`line 8: bases[0].tables[0].fields[1]: watches: there is no field "Z"`,
-			`line 9: bases[0].tables[0].fields[2]: linked_table: there is no table "U"`,
-			"line 10: bases[0].tables[0].fields[3]: formula: Unknown field names: z",
-			`line 11: bases[0].tables[0].fields[4]: link: "A" is no link field of T`,
-			"line 12: bases[0].tables[0].fields[5]: formula: is needed",
-			`line 13: bases[0].tables[0].fields[6]: time_zone: "Mars" is unknown`,
-			`line 14: bases[0].tables[0].fields[7]: watches: "B" is computed`,
-			`line 16: automations[0].base: there is no base "appZ"`,
-			`line 17: automations[1].checkbox: "A" is no checkbox of table "T"`,
-		}},
-		"values": {`
+		"line 7: bases[0].tables[0].fields[0]: watches means nothing for a field of type singleLineText",
+		`line 8: bases[0].tables[0].fields[1]: watches: there is no field "Z"`,
+		`line 9: bases[0].tables[0].fields[2]: linked_table: there is no table "U"`,
+		"line 10: bases[0].tables[0].fields[3]: formula: Unknown field names: z",
+		`line 11: bases[0].tables[0].fields[4]: link: "A" is no link field of T`,
+		"line 12: bases[0].tables[0].fields[5]: formula: is needed",
+		`line 13: bases[0].tables[0].fields[6]: time_zone: "Mars" is unknown`,
+		`line 14: bases[0].tables[0].fields[7]: watches: "B" is computed`,
+		`line 16: automations[0].base: there is no base "appZ"`,
+		`line 17: automations[1].checkbox: "A" is no checkbox of table "T"`,
+	}},
+	"values": {`
 bases:
   - id: appA
     tables:
@@ -103,18 +102,22 @@ bases:
           - {A: e, C: 2026-01-01T00:00:00Z}
           - {A: f, L: [nobody]}
 `, []string{
-			`line 13: bases[0].tables[0].records[0]._id: "nope" is no record ID`,
-			`line 15: bases[0].tables[0].records[1].S: INVALID_MULTIPLE_CHOICE_OPTIONS`,
-			`line 17: bases[0].tables[0].records[2].N: INVALID_VALUE_FOR_COLUMN: Field "N" cannot accept the provided value`,
-			`line 18: bases[0].tables[0].records[3]._modified: "C" is no editable field`,
-			`line 18: bases[0].tables[0].records[3]: there is no field "Z"`,
-			`line 19: bases[0].tables[0].records[4].C: INVALID_VALUE_FOR_COLUMN: Field "C" cannot accept a value because the field is computed`,
-			`line 20: bases[0].tables[0].records[5].L: T has no record "nobody"`,
-		}},
-		"syntax":  {"bases:\n  - {id: appA\n", []string{"line 2: yaml:"}},
-		"nothing": {"", []string{"line 1: bases: at least one base is needed"}},
-		"circle":  {"bases:\n  - id: appA\n    tables: [{name: T, fields: [{name: A, type: singleLineText}], records: [{A: &x [*x]}]}]\n", []string{"line 3: bases[0].tables[0].records[0].A"}},
-	} {
+		`line 13: bases[0].tables[0].records[0]._id: "nope" is no record ID`,
+		`line 15: bases[0].tables[0].records[1].S: INVALID_MULTIPLE_CHOICE_OPTIONS`,
+		`line 17: bases[0].tables[0].records[2].N: INVALID_VALUE_FOR_COLUMN: Field "N" cannot accept the provided value`,
+		`line 18: bases[0].tables[0].records[3]._modified: "C" is no editable field`,
+		`line 18: bases[0].tables[0].records[3]: there is no field "Z"`,
+		`line 19: bases[0].tables[0].records[4].C: INVALID_VALUE_FOR_COLUMN: Field "C" cannot accept a value because the field is computed`,
+		`line 20: bases[0].tables[0].records[5].L: T has no record "nobody"`,
+	}},
+	"syntax":  {"bases:\n  - {id: appA\n", []string{"line 2: yaml:"}},
+	"nothing": {"", []string{"line 1: bases: at least one base is needed"}},
+	"circle":  {"bases:\n  - id: appA\n    tables: [{name: T, fields: [{name: A, type: singleLineText}], records: [{A: &x [*x]}]}]\n", []string{"line 3: bases[0].tables[0].records[0].A"}},
+}
+
+func TestSeedFaultsAreAllReportedWithTheirLines(t *testing.T) {
+	t.Parallel()
+	for name, c := range seedFaults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := sandbox.ParseSeed([]byte(c.yaml))
@@ -206,6 +209,31 @@ automations:
 	require.NoError(t, err)
 	defer box.Close()
 	require.Equal(t, 200, serve(box, "GET", "/v0/appA/T", "").Code)
+}
+
+// The seed of the documentation, word for word: its ${BUTTON_TOKEN} stands
+// between braces without quotes.
+func TestSeedTakesBareReferencesBetweenBraces(t *testing.T) {
+	t.Parallel()
+	seed, err := sandbox.ParseSeed([]byte(`
+bases:
+  - id: appOrdersSandbox01
+    tokens: [${API_TOKEN}, patSandbox.full]
+    tables:
+      - name: Dead Letter Queue
+        primary: Name
+        fields:
+          - {name: Name, type: singleLineText}
+          - {name: Replay Requested, type: checkbox}
+automations:                                  # the Replay button
+  - {base: appOrdersSandbox01, table: Dead Letter Queue, checkbox: Replay Requested, post: "http://127.0.0.1:8080/v1/entries/{record}/replay", token: ${BUTTON_TOKEN}}
+`))
+	require.NoError(t, err)
+	require.Equal(t, "${BUTTON_TOKEN}", seed.Automations[0].Token)
+	require.Equal(t, "http://127.0.0.1:8080/v1/entries/{record}/replay", seed.Automations[0].Post)
+	require.Equal(t, "${API_TOKEN}", seed.Bases[0].Tokens[0].Token)
+	_, err = sandbox.ParseSeed([]byte("bases:\n  - {id: appA, tokens: [${A}, ]]}\n"))
+	require.ErrorContains(t, err, "line 2: yaml:")
 }
 
 func FuzzParseSeed(f *testing.F) {

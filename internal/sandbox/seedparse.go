@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/goccy/go-yaml"
@@ -14,7 +15,7 @@ import (
 // ParseSeed reads a seed file. The error is a [SeedError] that lists every
 // fault with its line: of the form, and of the tables and values it describes.
 func ParseSeed(data []byte) (Seed, error) {
-	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+	file, err := parseYAML(data)
 	if err != nil {
 		return Seed{}, SeedError{syntaxFault(err)}
 	}
@@ -37,6 +38,24 @@ func ParseSeed(data []byte) (Seed, error) {
 		return Seed{}, d.faults
 	}
 	return seed, nil
+}
+
+// bareReference is a ${NAME} without quotes. Between braces YAML does not take
+// one, though everybody writes {token: ${NAME}}.
+var bareReference = regexp.MustCompile(`([:,\[][ \t]*)(\$\{[A-Za-z_][A-Za-z0-9_]*\})`)
+
+// parseYAML reads the file as it is, and when that fails with its bare
+// references quoted. Lines stay the same.
+func parseYAML(data []byte) (*ast.File, error) {
+	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+	if err == nil {
+		return file, nil
+	}
+	quoted := bareReference.ReplaceAll(data, []byte(`$1"$2"`))
+	if file, quotedErr := parser.ParseBytes(quoted, 0, parser.AllowDuplicateMapKey()); quotedErr == nil {
+		return file, nil
+	}
+	return nil, err
 }
 
 func syntaxFault(err error) SeedFault {
