@@ -43,6 +43,7 @@ type member struct {
 	problem *deadletter.Problem
 	// mismatch says that configuration and base disagree, so that no payload of the source could pass.
 	mismatch bool
+	settled  bool // its outcome is stored
 }
 
 // found is a record that was read by an item's key.

@@ -99,7 +99,7 @@ func (it *item) settlements() []store.Settlement {
 	var out []store.Settlement
 	group := uuid.NewString()
 	for i, v := range it.plan.Verdicts {
-		if v.InWrite() && it.plan.Writes() {
+		if v.InWrite() && it.plan.Writes() || it.members[i].settled {
 			continue
 		}
 		s := it.members[i].settles(v)

@@ -20,6 +20,9 @@ type outgoing struct {
 
 // send stores the intents, sends one request, and settles by its answer.
 func (w *chunk) send(ctx context.Context) error {
+	if err := w.settleRefusals(ctx); err != nil || w.done {
+		return err
+	}
 	var out []*outgoing
 	var settle []store.Settlement
 	for _, it := range w.live() {
@@ -32,10 +35,7 @@ func (w *chunk) send(ctx context.Context) error {
 		return nil
 	}
 	if len(out) == 0 {
-		if err := w.fenced(func() error { return w.Store.Settle(ctx, w.hold.Lease, settle) }); err != nil {
-			return err
-		}
-		return w.countRefusals(ctx)
+		return w.fenced(func() error { return w.Store.Settle(ctx, w.hold.Lease, settle) })
 	}
 	start := time.Now()
 	out, err := w.store(ctx, out, settle)
@@ -136,10 +136,7 @@ func (w *chunk) settleAnswer(ctx context.Context, out []*outgoing, res airtable.
 		return err
 	}
 	w.probe(ctx, StepSettled)
-	if err := w.resetFailures(ctx, out); err != nil {
-		return err
-	}
-	return w.countRefusals(ctx)
+	return w.resetFailures(ctx, out)
 }
 
 // resetFailures ends rows of identical failures: something was written (W7).

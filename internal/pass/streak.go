@@ -6,6 +6,7 @@ import (
 
 	"airtable-replay/internal/config"
 	"airtable-replay/internal/deadletter"
+	"airtable-replay/internal/store"
 )
 
 // streakLimit is how many identical permanent failures in a row stop a base or a run (W7).
@@ -37,13 +38,19 @@ func (w *chunk) countFailure(ctx context.Context, m *member, signature, words st
 	return w.Store.StopRun(ctx, m.RunID, deadletter.ReasonRunStopped, reason)
 }
 
-// countRefusals counts the members that configuration and base together refuse, whatever they hold.
-func (w *chunk) countRefusals(ctx context.Context) error {
+// settleRefusals closes, one by one, the members that configuration and base together refuse whatever
+// they hold, so that nothing more is refused once the fifth has stopped the base or the run.
+func (w *chunk) settleRefusals(ctx context.Context) error {
 	for _, it := range w.live() {
 		for i, v := range it.plan.Verdicts {
 			m := it.members[i]
 			if !m.mismatch || v.Outcome != deadletter.ReplayFailed {
 				continue
+			}
+			m.settled = true
+			settle := []store.Settlement{m.settles(v)}
+			if err := w.fenced(func() error { return w.Store.Settle(ctx, w.hold.Lease, settle) }); err != nil {
+				return err
 			}
 			signature := fmt.Sprintf("%s %s %s", w.target.Name, m.problem.Reason, m.problem.Detail)
 			if err := w.countFailure(ctx, m, signature, m.problem.Detail); err != nil || w.done {
