@@ -41,7 +41,7 @@ func (s *server) answerOnce(next http.Handler) http.Handler {
 			try.Body = io.NopCloser(bytes.NewReader(x.body))
 			answerPanics(next).ServeHTTP(&fresh, try)
 			if !kept(fresh.status) {
-				return store.Answer{}, errNotKept
+				return store.Answer{}, errors.Join(errNotKept, x.err) // the cause tells the store a lost race
 			}
 			return fresh.answer(), nil
 		}

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -92,6 +93,25 @@ func TestPanicUnderAKeyIsAnsweredAndNotKept(t *testing.T) {
 	require.Equal(t, 500, b.call(t, q).status)
 	b.panics = nil
 	require.Equal(t, 202, b.call(t, q).status)
+}
+
+// TestLostRaceIsRunAgain: the store must see the cause, and nothing of the first try may be left.
+func TestLostRaceIsRunAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	deadlock := errors.New("deadlock detected")
+	b.err = fmt.Errorf("press replay: %w", deadlock)
+	b.answers.again = func(err error) bool {
+		b.err = nil
+		return errors.Is(err, deadlock)
+	}
+	q := withKey(request{method: "POST", path: pressPath, body: `{"requested_by": "ada"}`}, "key-1")
+	require.Equal(t, 202, b.call(t, q).status)
+	require.Equal(t, 2, b.answers.runs)
+	require.Equal(t, b.calls[0], b.calls[1], "the second try reads the whole body")
+	line := b.lines(t)[0]
+	require.NotContains(t, line, "error")
+	require.NotContains(t, line, "problem")
 }
 
 func TestAnswerThatCannotBeStoredIsNotGiven(t *testing.T) {
