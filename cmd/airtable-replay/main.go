@@ -27,14 +27,15 @@ const (
 
 // commandLine is the command line with all its commands.
 type commandLine struct {
+	Demo    demoCommand    `cmd:"" help:"Run PostgreSQL, the Airtable emulator and the service in one, with dead letters to press."`
 	Serve   serveCommand   `cmd:"" help:"Run the service: API, workers, sweeper."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database schema up, take it down, or show it."`
 	Token   tokenCommand   `cmd:"" help:"Make, list and revoke API tokens."`
 	Sandbox sandboxCommand `cmd:"" help:"Run the Airtable emulator alone."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 
-	LogLevel  string `env:"LOG_LEVEL" default:"info" placeholder:"LEVEL" help:"debug, info, warn or error."`
-	LogFormat string `env:"LOG_FORMAT" default:"text" placeholder:"FORMAT" help:"text or json."`
+	LogLevel  string `env:"LOG_LEVEL" placeholder:"LEVEL" help:"debug, info, warn or error (default info)."`
+	LogFormat string `env:"LOG_FORMAT" placeholder:"FORMAT" help:"text or json (default text)."`
 }
 
 // process is what a command may use of the process that it runs in.
@@ -42,6 +43,8 @@ type process struct {
 	ctx    context.Context // ends with SIGINT or SIGTERM
 	stdout io.Writer
 	logger *slog.Logger
+	// levelChosen tells that the user has said how much is to be logged.
+	levelChosen bool
 }
 
 // usageError is a mistake in how the program was called.
@@ -70,7 +73,7 @@ func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	return report(command.Run(&process{ctx: ctx, stdout: os.Stdout, logger: logger}))
+	return report(command.Run(&process{ctx: ctx, stdout: os.Stdout, logger: logger, levelChosen: line.LogLevel != ""}))
 }
 
 // chosen names the command that was recognised before the mistake.

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+)
+
+// demoCommand runs everything at once on this machine.
+type demoCommand struct {
+	Once          bool   `help:"Play the story, print how it came out, and end; uses free ports unless told which."`
+	Listen        string `placeholder:"ADDR" help:"Address of the service (default 127.0.0.1:8080)."`
+	SandboxListen string `placeholder:"ADDR" help:"Address of the emulator (default 127.0.0.1:8090)."`
+}
+
+// Help shows how the command is used.
+func (demoCommand) Help() string {
+	return `A PostgreSQL of its own, the Airtable emulator and the service, with dead letters that wait for a press. Nothing is kept when it ends, and DATABASE_URL is not touched.
+
+Examples:
+
+	airtable-replay demo
+	airtable-replay demo --listen 127.0.0.1:9000 --sandbox-listen 127.0.0.1:9001
+	airtable-replay demo --once`
+}
+
+// Validate refuses what could never run.
+func (c *demoCommand) Validate() error {
+	listen, sandboxListen := "127.0.0.1:8080", "127.0.0.1:8090"
+	if c.Once {
+		listen, sandboxListen = "127.0.0.1:0", "127.0.0.1:0"
+	}
+	if c.Listen == "" {
+		c.Listen = listen
+	}
+	if c.SandboxListen == "" {
+		c.SandboxListen = sandboxListen
+	}
+	return errors.Join(checkAddress("--listen", c.Listen), checkAddress("--sandbox-listen", c.SandboxListen))
+}
+
+// Run implements the command.
+func (c *demoCommand) Run(p *process) error {
+	quiet := newGate(p)
+	p.logger = slog.New(quiet)
+	stage, err := newStage(p, stageOptions{listen: c.Listen, sandboxListen: c.SandboxListen, hurry: c.Once})
+	if err != nil {
+		return interrupted(p.ctx, err)
+	}
+	err = c.play(p, stage, quiet)
+	return errors.Join(err, stage.close())
+}
+
+func (c *demoCommand) play(p *process, stage *stage, quiet gate) error {
+	play, err := prepare(p.ctx, stage.client)
+	if err != nil {
+		return interrupted(p.ctx, err)
+	}
+	if c.Once {
+		return play.perform(p.ctx, p.stdout)
+	}
+	if err := invite(p.stdout, stage, play); err != nil {
+		return err
+	}
+	quiet.open.Store(true)
+	return stage.servers.wait(p.ctx)
+}
+
+// gate keeps log lines below warnings back until it is opened, so that the preparations do not bury what
+// the demo has to say.
+type gate struct {
+	slog.Handler
+	open *atomic.Bool
+}
+
+func newGate(p *process) gate {
+	g := gate{p.logger.Handler(), new(atomic.Bool)}
+	g.open.Store(p.levelChosen)
+	return g
+}
+
+// Enabled implements slog.Handler.
+func (g gate) Enabled(ctx context.Context, level slog.Level) bool {
+	return (level >= slog.LevelWarn || g.open.Load()) && g.Handler.Enabled(ctx, level)
+}
+
+// WithAttrs implements slog.Handler.
+func (g gate) WithAttrs(attrs []slog.Attr) slog.Handler { return gate{g.Handler.WithAttrs(attrs), g.open} }
+
+// WithGroup implements slog.Handler.
+func (g gate) WithGroup(name string) slog.Handler { return gate{g.Handler.WithGroup(name), g.open} }
+
+// interrupted takes an error for what it is when the user has ended the program: the end.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// invite tells where everything is and what to try.
+func invite(w io.Writer, stage *stage, play *play) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, `The demo runs until you press Ctrl-C; then all of it is gone.
+
+  service  %s   its API is described at /openapi.yaml
+  Airtable %s   the emulator that plays it, with base %s
+  token    %s   may do everything
+
+Dead letters wait for a press:
+
+`, stage.url, stage.sandboxURL, demoBase, stage.token)
+	for _, letter := range letters() {
+		fmt.Fprintf(&text, "  %s  %s  %s\n", letter.order, play.entries[letter.name], letter.meanwhile)
+	}
+	fmt.Fprintf(&text, `
+Try, in another terminal:
+
+  export AIRTABLE_REPLAY_URL=%[1]s
+  export AIRTABLE_REPLAY_TOKEN=%[2]s
+  auth="Authorization: Bearer $AIRTABLE_REPLAY_TOKEN"
+
+  # what a press would do to O-2, field by field
+  curl -sS -H "$auth" "$AIRTABLE_REPLAY_URL/v1/entries/%[3]s/preview"
+  # press, and read what came of it
+  curl -sS -H "$auth" -d '{"requested_by": "you"}' "$AIRTABLE_REPLAY_URL/v1/entries/%[3]s/replay"
+  curl -sS -H "$auth" "$AIRTABLE_REPLAY_URL/v1/entries/%[3]s"
+  # the orders as Airtable has them now
+  curl -sS "%[4]s/_sandbox/%[5]s/Orders"
+`, stage.url, stage.token, play.entries[editedByHand], stage.sandboxURL, demoBase)
+	_, err := io.WriteString(w, text.String())
+	return err
+}
