@@ -22,6 +22,7 @@ type chunk struct {
 	now    time.Time
 	items  []*item
 	done   bool // a failed request has closed the chunk
+	again  bool // the read was repeated after a surprise
 }
 
 // item is one record and what waits for it.

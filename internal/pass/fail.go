@@ -185,12 +185,12 @@ func (w *chunk) takeApart(ctx context.Context, items []*item, given []store.Give
 
 // failPermanently settles the members of one record that Airtable refused.
 func (w *chunk) failPermanently(ctx context.Context, f failure, items []*item, given []store.GivenUp) error {
-	reason := refusal(f.err)
+	reason, text := refusal(f.err), refusalText(f, len(given) > 0)
 	var settle []store.Settlement
 	for _, it := range items {
 		for _, m := range it.members {
 			m.Tries, m.LastStatus, m.LastError = m.Tries+1, f.status, f.text
-			settle = append(settle, m.fails(deadletter.Problem{Reason: reason, Detail: refusalText(reason, f)}))
+			settle = append(settle, m.fails(deadletter.Problem{Reason: reason, Detail: text}))
 		}
 	}
 	if err := w.fenced(func() error { return w.Store.GiveUp(ctx, w.hold.Lease, given, nil, settle) }); err != nil {
@@ -227,9 +227,12 @@ func refusal(e *airtable.Error) deadletter.Reason {
 	return deadletter.ReasonWriteFailed
 }
 
-func refusalText(r deadletter.Reason, f failure) string {
-	if r == deadletter.ReasonNoMatch {
+func refusalText(f failure, write bool) string {
+	switch {
+	case write && f.err.IsRecordGone():
 		return "The record was deleted before it could be written; it was not made anew. Airtable said: " + f.text
+	case write:
+		return "Airtable refused the write: " + f.text
 	}
-	return "Airtable refused the write: " + f.text
+	return "Airtable refused to show the record, so nothing was written: " + f.text
 }

@@ -17,19 +17,18 @@ import (
 const dependencyWait = 2 * time.Second
 
 // prepare parses and validates every member by today's rules, and resolves links.
-func (w *chunk) prepare(ctx context.Context) error {
-	schema, err := w.schemaOf(ctx, w.base, schemaAge)
+func (w *chunk) prepare(ctx context.Context) error { return w.prepareBy(ctx, schemaAge) }
+
+// prepareBy is prepare by a schema that is not older than age.
+func (w *chunk) prepareBy(ctx context.Context, age time.Duration) error {
+	schema, err := w.schemaOf(ctx, w.base, age)
 	if err != nil {
 		return w.requestFailed(ctx, err)
 	}
 	w.use(schema)
-	if w.validate() {
+	if w.validate() && age > freshAge {
 		// The table may have changed since its schema was read: judge by a fresh one.
-		if schema, err = w.schemaOf(ctx, w.base, time.Second); err != nil {
-			return w.requestFailed(ctx, err)
-		}
-		w.use(schema)
-		w.validate()
+		return w.prepareBy(ctx, freshAge)
 	}
 	if err := w.regroup(ctx); err != nil {
 		return err

@@ -2,8 +2,10 @@ package pass
 
 import (
 	"context"
+	"errors"
 	"slices"
 
+	"airtable-replay/internal/airtable"
 	"airtable-replay/internal/deadletter"
 	"airtable-replay/internal/pipeline"
 )
@@ -18,6 +20,9 @@ func (w *chunk) read(ctx context.Context) error {
 	}
 	names := w.target.ReadFieldsFor(fields, w.target.VersionFields()...)
 	recs, err := w.list(ctx, lookUp{target: w.target, keys: keys, fields: names, slots: w.slots()})
+	if e, ok := errors.AsType[*airtable.Error](err); ok && e.IsUnknownField() && !w.again {
+		return w.readAgain(ctx)
+	}
 	if err != nil {
 		return w.requestFailed(ctx, err)
 	}
@@ -34,6 +39,16 @@ func (w *chunk) read(ctx context.Context) error {
 	}
 	w.probe(ctx, StepRead)
 	return nil
+}
+
+// readAgain judges the members by a fresh schema, since the table has lost a field that we asked for,
+// and then reads what is left. Whoever still asks for a lost field is told so by the read (C4).
+func (w *chunk) readAgain(ctx context.Context) error {
+	w.again = true
+	if err := w.prepareBy(ctx, 0); err != nil || w.done {
+		return err
+	}
+	return w.read(ctx)
 }
 
 // slots is one for the read and, where something may be written, one for the write right behind it.

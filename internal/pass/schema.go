@@ -8,8 +8,11 @@ import (
 	"airtable-replay/internal/pipeline"
 )
 
-// schemaAge is how long a schema is believed without a surprise.
-const schemaAge = 10 * time.Minute
+// schemaAge is how long a schema is believed without a surprise, freshAge how long after one.
+const (
+	schemaAge = 10 * time.Minute
+	freshAge  = time.Second
+)
 
 // schemas remembers each base's schema.
 type schemas struct {
