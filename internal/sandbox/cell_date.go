@@ -79,7 +79,8 @@ func inRange(at time.Time) (time.Time, bool) {
 }
 
 func nativeDate(_ *reader, _ *field, v any) any {
-	day, err := time.Parse(time.DateOnly, v.(string))
+	text, _ := v.(string)
+	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
 		return nil
 	}
@@ -87,7 +88,8 @@ func nativeDate(_ *reader, _ *field, v any) any {
 }
 
 func nativeDateTime(_ *reader, _ *field, v any) any {
-	at, err := time.Parse(wireTime, v.(string))
+	text, _ := v.(string)
+	at, err := time.Parse(wireTime, text)
 	if err != nil {
 		return nil
 	}

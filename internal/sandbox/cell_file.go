@@ -68,8 +68,9 @@ const attachmentLife = 2 * time.Hour
 
 // wireAttachments gives URLs that change with the clock and expire.
 func wireAttachments(rd *reader, _ *field, v any) any {
+	held, _ := v.([]attachment)
 	var files []any
-	for _, file := range v.([]attachment) {
+	for _, file := range held {
 		files = append(files, map[string]any{
 			"id": file.ID, "filename": file.Filename, "url": rd.fileURL(file),
 			"size": len(file.Source), "type": mediaType(file.Filename),
@@ -98,8 +99,9 @@ func mediaType(name string) string {
 }
 
 func nativeAttachments(rd *reader, _ *field, v any) any {
+	held, _ := v.([]attachment)
 	var files []any
-	for _, file := range v.([]attachment) {
+	for _, file := range held {
 		files = append(files, fmt.Sprintf("%s (%s)", file.Filename, rd.fileURL(file)))
 	}
 	return files

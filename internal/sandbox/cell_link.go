@@ -79,8 +79,9 @@ func (rd *reader) byPrimary(t *table, text string) *record {
 }
 
 func nativeLinks(rd *reader, f *field, v any) any {
+	ids, _ := v.([]string)
 	var names []any
-	for _, id := range v.([]string) {
+	for _, id := range ids {
 		if r := f.linked.byID[id]; r != nil {
 			names = append(names, rd.deeper().title(f.linked, r))
 		}

@@ -39,7 +39,7 @@ func writeRating(w *writer, f *field, v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := stored.(float64)
+	n, _ := stored.(float64)
 	if n != math.Trunc(n) || n < 1 || n > float64(f.max) {
 		return nil, cannotAccept(f)
 	}

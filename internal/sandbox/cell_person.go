@@ -1,29 +1,36 @@
 package sandbox
 
-// writePerson takes {id} or {email}. Where the seed names the base's people it
-// must be one of them.
 func writePerson(w *writer, f *field, v any) (any, error) {
-	m, ok := v.(map[string]any)
+	p, ok := w.person(v)
 	if !ok {
 		return nil, cannotAccept(f)
+	}
+	return p, nil
+}
+
+// person takes {id} or {email}. Where the seed names the base's people it must
+// be one of them.
+func (w *writer) person(v any) (person, bool) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return person{}, false
 	}
 	id, _ := m["id"].(string)
 	email, _ := m["email"].(string)
 	for _, p := range w.base.people {
 		if (id != "" && p.ID == id) || (id == "" && email != "" && p.Email == email) {
-			return p, nil
+			return p, true
 		}
 	}
-	if len(w.base.people) > 0 {
-		return nil, cannotAccept(f)
-	}
 	switch {
+	case len(w.base.people) > 0:
+		return person{}, false
 	case prefixedID("usr", id):
-		return person{ID: id, Email: email}, nil
+		return person{ID: id, Email: email}, true
 	case id == "" && email != "":
-		return person{ID: fixedID("usr", email), Email: email}, nil
+		return person{ID: fixedID("usr", email), Email: email}, true
 	}
-	return nil, cannotAccept(f)
+	return person{}, false
 }
 
 // writePeople replaces the whole cell; bare ids are taken too, since the
@@ -38,11 +45,11 @@ func writePeople(w *writer, f *field, v any) (any, error) {
 		if id, ok := item.(string); ok {
 			item = map[string]any{"id": id}
 		}
-		p, err := writePerson(w, f, item)
-		if err != nil {
-			return nil, err
+		p, ok := w.person(item)
+		if !ok {
+			return nil, cannotAccept(f)
 		}
-		people = append(people, p.(person))
+		people = append(people, p)
 	}
 	if len(people) == 0 {
 		return nil, nil
@@ -50,11 +57,15 @@ func writePeople(w *writer, f *field, v any) (any, error) {
 	return people, nil
 }
 
-func nativePerson(_ *reader, _ *field, v any) any { return v.(person).label() }
+func nativePerson(_ *reader, _ *field, v any) any {
+	p, _ := v.(person)
+	return p.label()
+}
 
 func nativePeople(_ *reader, _ *field, v any) any {
+	people, _ := v.([]person)
 	var names []any
-	for _, p := range v.([]person) {
+	for _, p := range people {
 		names = append(names, p.label())
 	}
 	return names

@@ -80,15 +80,17 @@ func choiceColor(n int) string {
 }
 
 func wireSelect(_ *reader, f *field, v any) any {
-	if c := f.choiceByID(v.(string)); c != nil {
+	id, _ := v.(string)
+	if c := f.choiceByID(id); c != nil {
 		return c.Name
 	}
 	return nil
 }
 
 func wireSelects(_ *reader, f *field, v any) any {
+	ids, _ := v.([]string)
 	var names []any
-	for _, id := range v.([]string) {
+	for _, id := range ids {
 		if c := f.choiceByID(id); c != nil {
 			names = append(names, c.Name)
 		}

@@ -87,4 +87,7 @@ func writeBarcode(_ *writer, f *field, v any) (any, error) {
 	return barcode{Text: text, Type: kind}, nil
 }
 
-func nativeBarcode(_ *reader, _ *field, v any) any { return v.(barcode).Text }
+func nativeBarcode(_ *reader, _ *field, v any) any {
+	code, _ := v.(barcode)
+	return code.Text
+}

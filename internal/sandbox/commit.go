@@ -98,7 +98,10 @@ func (c *commit) put(t *table, r *record, f *field, value any, bump bool) bool {
 		return false
 	}
 	change := &cellChange{table: t, record: r, field: f, kind: changeUpdate, old: old, new: value}
-	if c.created[r] != nil {
+	switch {
+	case c.destroyed[r] != nil:
+		change.kind = changeDelete
+	case c.created[r] != nil:
 		change.kind = changeCreate
 	}
 	c.changes = append(c.changes, change)
@@ -147,6 +150,7 @@ func (c *commit) relink(other *record, f *field, bump bool, edit func([]string) 
 
 // destroy deletes a record and takes it out of every link.
 func (c *commit) destroy(t *table, r *record) {
+	c.destroyed[r] = t
 	for _, other := range c.base.tables {
 		for _, f := range other.fields {
 			if f.linked == t && !f.kind.computed {
@@ -164,7 +168,6 @@ func (c *commit) destroy(t *table, r *record) {
 	}
 	t.records = slices.DeleteFunc(t.records, func(x *record) bool { return x == r })
 	delete(t.byID, r.id)
-	c.destroyed[r] = t
 }
 
 func (c *commit) unlink(t *table, f *field, id string) {

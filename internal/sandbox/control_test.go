@@ -70,6 +70,7 @@ func TestRequestsAreLogged(t *testing.T) {
 	last := log[4].(map[string]any)
 	require.Equal(t, number("401"), last["status"])
 	require.Equal(t, "patOther", last["token"])
+	require.Len(t, w.control("GET", "/requests?after=3", "").json()["requests"], 2)
 	w.control("DELETE", "/requests", "")
 	require.Empty(t, w.box.Requests())
 	w.api("GET", "/Orders", "")

@@ -5,12 +5,35 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 )
 
+// requests gives the whole log, or what came after ?after=ID.
 func (c *control) requests() (any, error) {
-	return map[string]any{"requests": c.s.Requests()}, nil
+	after, err := c.after()
+	if err != nil {
+		return nil, err
+	}
+	list := c.s.Requests()
+	from := slices.IndexFunc(list, func(r Request) bool { return r.ID > after })
+	if from < 0 {
+		from = len(list)
+	}
+	return map[string]any{"requests": list[from:]}, nil
+}
+
+func (c *control) after() (int, error) {
+	text := c.r.URL.Query().Get("after")
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, refuse(http.StatusBadRequest, "after: %q is no number of a line", text)
+	}
+	return n, nil
 }
 
 func (c *control) clearRequests() (any, error) {
@@ -20,13 +43,9 @@ func (c *control) clearRequests() (any, error) {
 
 // changes gives the whole log, or what came after ?after=SEQ.
 func (c *control) changes() (any, error) {
-	after := 0
-	if text := c.r.URL.Query().Get("after"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 {
-			return nil, refuse(http.StatusBadRequest, "after: %q is no sequence number", text)
-		}
-		after = n
+	after, err := c.after()
+	if err != nil {
+		return nil, err
 	}
 	list := c.s.Changes()
 	return map[string]any{"changes": list[min(after, len(list)):]}, nil

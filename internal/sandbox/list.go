@@ -91,7 +91,11 @@ func (c *call) find(p *listParams) ([]*record, error) {
 	if len(keys) == 0 && v != nil {
 		keys = v.sort
 	}
-	records = sorted(rd, records, keys)
+	if len(keys) == 0 && v == nil && c.s.options.ListOrder == "shuffled" {
+		records = shuffled(records)
+	} else {
+		records = sorted(rd, records, keys)
+	}
 	if p.maxRecords > 0 && len(records) > p.maxRecords {
 		records = records[:p.maxRecords]
 	}

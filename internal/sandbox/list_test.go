@@ -160,6 +160,16 @@ func TestListSorts(t *testing.T) {
 	require.Equal(t, []string{"rec00000000000024", "rec00000000000023"}, got)
 }
 
+func TestOrderWithoutSortAndViewMeansNothing(t *testing.T) {
+	t.Parallel()
+	w := seededWorld(t, manyYAML(), noLimits())
+	w.set(func(o *sandbox.Options) { o.ListOrder = "shuffled" })
+	got := w.api("GET", "/Many", "").ids()
+	require.NotEqual(t, pageIDs(0, 25), got)
+	require.ElementsMatch(t, pageIDs(0, 25), got)
+	require.Equal(t, pageIDs(0, 25), w.api("GET", "/Many?view=Grid%20view", "").ids())
+}
+
 func TestEmptyCellsSortFirst(t *testing.T) {
 	t.Parallel()
 	w := seededWorld(t, manyYAML(), noLimits())

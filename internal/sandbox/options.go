@@ -70,6 +70,8 @@ type Options struct {
 	TextOverflow string `json:"text_overflow"`
 	// BodyLimit is the largest request body in bytes before a 413.
 	BodyLimit int `json:"body_limit"`
+	// ListOrder is the order of a listing without sort and view, which Airtable leaves open: created or shuffled.
+	ListOrder string `json:"list_order"`
 	// ZeroEqualsBlank, NumberEqualsText and NewlineInLiteral settle what a formula makes of 0 = BLANK(),
 	// of 5 = '5' and of a line break between quotes.
 	ZeroEqualsBlank  bool `json:"zero_equals_blank"`
@@ -97,6 +99,7 @@ func defaultOptions(cfg Config) Options {
 		BadBodyStatus: 400, LongURLStatus: 414, BatchDeleteMissing: 404,
 		UnknownBodyKeys: "ignore", SelectErrorQuotes: "double",
 		TextLimit: 100_000, TextOverflow: "refuse", BodyLimit: 32 << 20,
+		ListOrder:       "created",
 		ZeroEqualsBlank: language.ZeroEqualsBlank, NumberEqualsText: language.NumberEqualsText,
 		NewlineInLiteral: language.NewlineInLiteral,
 		CursorLife:       Duration(10 * time.Minute),
@@ -129,6 +132,7 @@ func (o Options) validate() error {
 	word("merge_field_types", o.MergeFieldTypes, "documented", "lenient")
 	word("unknown_body_keys", o.UnknownBodyKeys, "ignore", "refuse")
 	word("select_error_quotes", o.SelectErrorQuotes, "double", "single")
+	word("list_order", o.ListOrder, "created", "shuffled")
 	word("text_overflow", o.TextOverflow, "refuse", "truncate")
 	number("bad_body_status", o.BadBodyStatus, 400, 422)
 	number("long_url_status", o.LongURLStatus, 413, 414, 422)

@@ -64,6 +64,13 @@ func sorted(rd *reader, records []*record, keys []sortKey) []*record {
 	return out
 }
 
+// shuffled is an order that means nothing but stays the same.
+func shuffled(records []*record) []*record {
+	return slices.SortedFunc(slices.Values(records), func(a, b *record) int {
+		return cmp.Compare(fixedID("", a.id), fixedID("", b.id))
+	})
+}
+
 // sortValue is what a cell is ordered by: options by their place in the field,
 // numbers and times as such, everything else by its text without letter case.
 func (rd *reader) sortValue(r *record, f *field) any {
@@ -100,11 +107,11 @@ func compareValues(a, b any) int {
 	if order := cmp.Compare(rank(a), rank(b)); order != 0 {
 		return order
 	}
-	switch a := a.(type) {
-	case float64:
-		return cmp.Compare(a, b.(float64))
-	case string:
-		return cmp.Compare(a, b.(string))
+	if x, ok := a.(float64); ok {
+		y, _ := b.(float64)
+		return cmp.Compare(x, y)
 	}
-	return 0
+	x, _ := a.(string)
+	y, _ := b.(string)
+	return cmp.Compare(x, y)
 }
