@@ -48,6 +48,17 @@ func (w *World) WriteRequests() []sandbox.Request {
 	return out
 }
 
+// Requests are those of the sandbox's log that are about a table.
+func (w *World) Requests(table string) []sandbox.Request {
+	var out []sandbox.Request
+	for _, r := range w.Sandbox.Requests() {
+		if r.Table == table {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // CellChanges are the changes that the service made to a field of a record, the oldest first.
 func (w *World) CellChanges(record, field string) []sandbox.Change {
 	var out []sandbox.Change

@@ -84,6 +84,16 @@ func (w *World) Entry(t testing.TB, id string) Doc {
 	return e
 }
 
+// History lists an entry's history, the oldest line first.
+func (w *World) History(t testing.TB, id string) []Doc {
+	t.Helper()
+	var out []Doc
+	for _, line := range w.Read(t, "/v1/entries/"+id+"/history")["history"].([]any) {
+		out = append(out, line.(Doc))
+	}
+	return out
+}
+
 // patience bounds every wait of a story; it is no judgement of speed.
 const patience = 60 * time.Second
 

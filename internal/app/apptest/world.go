@@ -48,12 +48,13 @@ type World struct {
 	Token      string   // with the admin scope
 	store      *store.Store
 	simulated  bool
+	started    map[int]bool // by replica
 }
 
 // New assembles a world; everything stops when the test ends.
 func New(t testing.TB, o Options) *World {
 	t.Helper()
-	w := &World{DB: storetest.NewDB(t), Token: "test-admin-token", simulated: o.SimulatedClock}
+	w := &World{DB: storetest.NewDB(t), Token: "test-admin-token", simulated: o.SimulatedClock, started: map[int]bool{}}
 	if o.SimulatedClock {
 		w.DB.SimulateClock(t)
 	}
@@ -67,7 +68,7 @@ func New(t testing.TB, o Options) *World {
 	_, err := w.store.CreateToken(t.Context(), "tester", []string{"admin"}, sha256.Sum256([]byte(w.Token)))
 	require.NoError(t, err)
 	for range max(1, o.Replicas) {
-		w.addReplica(t, o)
+		w.AddReplica(t, o)
 	}
 	return w
 }
@@ -106,22 +107,23 @@ func (w *World) load(t testing.TB, text string) *config.File {
 	return file
 }
 
-// addReplica starts one more process's worth of the service on the same database.
-func (w *World) addReplica(t testing.TB, o Options) {
+// AddReplica starts one more process's worth of the service on the same database.
+func (w *World) AddReplica(t testing.TB, o Options) {
 	t.Helper()
 	a, err := app.New(t.Context(), app.Options{
 		Config: w.Config, DatabaseURL: w.DB.URL, Workers: 4, Grace: 10 * time.Second, Version: "test", Logger: Logger(t), Probe: o.Probe,
 	})
 	require.NoError(t, err)
-	if !o.NoStart {
-		require.NoError(t, a.Start(context.WithoutCancel(t.Context())))
-	}
 	server := httptest.NewServer(a.Handler())
 	w.Apps, w.URLs = append(w.Apps, a), append(w.URLs, server.URL)
+	replica := len(w.Apps) - 1
+	if !o.NoStart {
+		w.Start(t, replica)
+	}
 	t.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()
-		if o.NoStart {
+		if !w.started[replica] {
 			a.Close()
 			return
 		}
@@ -131,12 +133,29 @@ func (w *World) addReplica(t testing.TB, o Options) {
 	})
 }
 
+// Start lets a replica work that was built with NoStart.
+func (w *World) Start(t testing.TB, replica int) {
+	t.Helper()
+	require.NoError(t, w.Apps[replica].Start(context.WithoutCancel(t.Context())))
+	w.started[replica] = true
+}
+
 // Advance moves the shared clock and the sandbox's forward together.
 func (w *World) Advance(t testing.TB, by time.Duration) {
 	t.Helper()
 	require.True(t, w.simulated, "the world's clock is real")
 	w.DB.Advance(t, by)
 	w.Sandbox.Advance(by)
+}
+
+// Quiet moves the clock on in steps and after each lets a whole pass go over the base, so that
+// whatever is still due gets done. The pass is for a stale account, which costs a read of Accounts.
+func (w *World) Quiet(t testing.TB, span time.Duration) {
+	t.Helper()
+	for range 4 {
+		w.Advance(t, span/4)
+		require.Equal(t, "stale", w.Send(t, Live, "account-system", Account("A-1", "2026-08-01T08:00:00Z", "Acme")).Outcome)
+	}
 }
 
 // Logger writes a test's log lines to the test.
