@@ -24,6 +24,7 @@ type cluster struct {
 	binaries binaries
 	account  account
 	dir      string
+	discard  string // the temporary folder that dir is in, if it is in one
 	password string
 	fast     bool
 }

@@ -92,6 +92,7 @@ func (s *Server) start(ctx context.Context, account account, dir string, fast bo
 	if err != nil {
 		return err
 	}
+	cluster.discard = s.tempDir
 	for attempt := 1; ; attempt++ {
 		port, err := freePort(ctx)
 		if err != nil {

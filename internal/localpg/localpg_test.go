@@ -203,6 +203,20 @@ func TestServerEndsWhenItsStarterIsKilled(t *testing.T) {
 	start(t, localpg.Config{Dir: data, Fast: true}) // the folder is free again
 }
 
+func TestTemporaryFolderEndsWithItsStarter(t *testing.T) {
+	t.Parallel()
+	host := startHost(t, "", nil)
+	require.DirExists(t, host.temp)
+	require.NoError(t, host.cmd.Process.Kill())
+	require.Error(t, host.cmd.Wait())
+	gone := func() bool {
+		_, err := os.Stat(host.temp)
+		return os.IsNotExist(err)
+	}
+	require.Eventually(t, gone, time.Minute, 10*time.Millisecond)
+	requireNothingListens(t, host.url)
+}
+
 func TestOpenLeavesSomebodyElsesServerAlone(t *testing.T) {
 	s := start(t, localpg.Config{Fast: true})
 	t.Setenv("DATABASE_URL", s.URL())

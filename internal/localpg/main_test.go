@@ -19,7 +19,8 @@ import (
 )
 
 // hostVariable makes the test program a host: it starts a server in the folder
-// that the variable names, prints its URL, and stops it at the end of its input.
+// that the variable names, or in a temporary one, prints its URL and temporary
+// folder, and stops it at the end of its input.
 const hostVariable = "LOCALPG_TEST_HOST_DIR"
 
 func TestMain(m *testing.M) {
@@ -38,7 +39,7 @@ func host(dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(s.URL())
+	fmt.Println(s.URL(), s.TempDir())
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		return err
 	}
@@ -50,6 +51,7 @@ type hostProcess struct {
 	cmd   *exec.Cmd
 	stdin io.Closer
 	url   string
+	temp  string
 }
 
 // startHost runs a host whose data is in dir, as credential when there is one.
@@ -71,7 +73,8 @@ func startHost(t *testing.T, dir string, credential *syscall.Credential) *hostPr
 		_ = cmd.Wait()
 		require.FailNow(t, "host did not start", stderr.String())
 	}
-	return &hostProcess{cmd: cmd, stdin: stdin, url: strings.TrimSpace(line)}
+	address, temp, _ := strings.Cut(strings.TrimSpace(line), " ")
+	return &hostProcess{cmd: cmd, stdin: stdin, url: address, temp: temp}
 }
 
 // sharedBinary copies this test program to where every user may run it.

@@ -23,12 +23,13 @@ const (
 	stopBound    = 20 * time.Second      // from a signal to the end, per signal
 )
 
-// watchdog becomes the server after leaving a process behind that reads file
-// descriptor 3, the pipe from the process that started it. A line means that
-// the server has ended; the end of the pipe means that its starter has died,
-// and then the server ($$, since exec keeps the process ID) is told to end,
-// rudely after ten seconds. The watchdog is forked twice: a child of its own
-// that it does not know would look like a crashed backend to the server.
+// watchdog becomes the server, whose command line follows the folder to discard,
+// after leaving a process behind that reads file descriptor 3, the pipe from the
+// process that started it. A line means that the server has ended; the end of
+// the pipe means that its starter has died, and then the server ($$, since exec
+// keeps the process ID) is told to end, rudely after ten seconds, and the folder
+// is removed. The watchdog is forked twice: a child of its own that it does not
+// know would look like a crashed backend to the server.
 const watchdog = `
 ( (
 	exec >/dev/null 2>&1
@@ -36,10 +37,12 @@ const watchdog = `
 	kill -INT $$
 	for second in 1 2 3 4 5 6 7 8 9 10; do
 		sleep 1
-		kill -0 $$ || exit 0
+		kill -0 $$ || break
 	done
-	kill -QUIT $$
+	kill -QUIT $$ && sleep 1
+	[ -z "$1" ] || rm -rf "$1"
 ) & )
+shift
 exec "$@" </dev/null 3<&-
 `
 
@@ -85,7 +88,7 @@ func (c cluster) run(ctx context.Context, port int, address string) (*process, e
 }
 
 func (c cluster) spawn(ctx context.Context, output *os.File, port int) (*process, error) {
-	args := []string{"-c", watchdog, "postgres-watchdog", c.binaries.program("postgres"), "-D", c.dir}
+	args := []string{"-c", watchdog, "postgres-watchdog", c.discard, c.binaries.program("postgres"), "-D", c.dir}
 	for _, setting := range c.settings(port) {
 		args = append(args, "-c", setting)
 	}
