@@ -214,7 +214,7 @@ func orders() deadletter.Rules {
 	for name, kind := range map[string]deadletter.FieldKind{
 		"Status": deadletter.KindSelect, "Qty": deadletter.KindNumber, "Paid": deadletter.KindCheckbox,
 		"Tags": deadletter.KindMultiSelect, "Delivery Date": deadletter.KindDate,
-		"Notes": deadletter.KindLongText, "Agent": deadletter.KindCollaborator,
+		"Notes": deadletter.KindLongText, "Agent": deadletter.KindCollaborator, "Photos": deadletter.KindAttachments,
 	} {
 		fields[name] = deadletter.Field{Name: name, Kind: kind}
 	}

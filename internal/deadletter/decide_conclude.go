@@ -38,7 +38,6 @@ func (d *decision) settle(open []*item) {
 	changed := d.merged.changed()
 	d.write = d.merged.in(shareWrite)
 	if len(changed) > 0 && !d.wholly(open, d.merged) && (len(d.write) == 0 || d.wantsReview(changed)) {
-		d.write = nil
 		for _, it := range open {
 			d.review(it, changed)
 		}
@@ -65,7 +64,7 @@ func (d *decision) review(it *item, changed []string) {
 		switch {
 		case d.doubtful(it, name):
 			it.fates[name] = d.fieldFate(it, name)
-		case slices.Contains(changed, name) && it.wants(name) && !d.equals(name, value):
+		case slices.Contains(changed, name) && !d.equals(name, value):
 			it.fates[name] = d.changedFate(name)
 		}
 	}

@@ -53,9 +53,10 @@ func (d *decision) verdict(it *item) Verdict {
 		v.Note += " The record's version becomes " + d.target.String() + "."
 	}
 	for _, name := range it.fieldNames() {
-		f, decided := it.fates[name]
-		if !it.inWrite() {
-			f = d.unwritten(it, name, f, decided)
+		f := it.fates[name]
+		leftOut := f.action == FieldSkip
+		if !it.inWrite() && !leftOut {
+			f = d.unwritten(it, name)
 		}
 		current, incoming := d.current(name), it.Fields[name]
 		v.Checks = append(v.Checks, FieldCheck{name, current, incoming, f.action, f.why})
@@ -65,22 +66,16 @@ func (d *decision) verdict(it *item) Verdict {
 				v.Fields = map[string]any{}
 			}
 			v.Fields[name] = incoming
-		case it.inWrite(), it.outcome == Superseded, it.outcome == NeedsReview && decided && f.action == FieldSkip && f.reason != "":
+		case it.inWrite(), it.outcome == Superseded, it.outcome == NeedsReview && leftOut:
 			v.Skipped = append(v.Skipped, Skip{name, f.reason, f.at, current, incoming})
 		}
 	}
 	return v
 }
 
-// unwritten is the fate of a field whose item takes no part in the write.
-func (d *decision) unwritten(it *item, name string, f fate, decided bool) fate {
-	if decided && f.action == FieldSkip {
-		return f
-	}
-	f = fate{FieldSkip, it.reason, d.movedAt(it, name), it.why}
-	if it.outcome == NeedsReview {
-		f.reason = "" // waits, and is no field that was left out
-	}
+// unwritten is the fate of a field that goes the way of its whole item, which is not written.
+func (d *decision) unwritten(it *item, name string) fate {
+	f := fate{FieldSkip, it.reason, d.movedAt(it, name), it.why}
 	if d.record != nil && d.equals(name, it.Fields[name]) {
 		f.action, f.why = FieldSame, "the record already holds this value"
 	}

@@ -59,6 +59,15 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
+// Sentence is the public message with the fields at fault, for a note to a person.
+func (e *Error) Sentence() string {
+	text := e.Message
+	for _, f := range e.Fields {
+		text += " " + f.Field + ": " + f.Detail + "."
+	}
+	return text
+}
+
 // Unwrap gives the private cause.
 func (e *Error) Unwrap() error { return e.Err }
 

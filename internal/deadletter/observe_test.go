@@ -111,6 +111,8 @@ func TestObserve(t *testing.T) {
 			matches: []deadletter.Record{sighted(t, "recN", v2, fields{"Status": "Shipped"})}},
 		{name: "creation: there without our version", intent: creation, early: open, late: unknown,
 			matches: []deadletter.Record{sighted(t, "recN", v1, fields{"Status": "Shipped"})}},
+		{name: "creation: there, but empty", intent: plainCreation, early: open, late: unknown,
+			matches: []deadletter.Record{sighted(t, "recN", "", nil)}},
 		{name: "creation: by content", intent: plainCreation, early: landed, late: landed, record: "recN", content: true,
 			matches: []deadletter.Record{sighted(t, "recN", "", fields{"Status": "Shipped"})}},
 		{name: "creation: several", intent: creation, early: open, late: unknown,
