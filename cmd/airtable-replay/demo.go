@@ -89,7 +89,9 @@ func (g gate) Enabled(ctx context.Context, level slog.Level) bool {
 }
 
 // WithAttrs implements slog.Handler.
-func (g gate) WithAttrs(attrs []slog.Attr) slog.Handler { return gate{g.Handler.WithAttrs(attrs), g.open} }
+func (g gate) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return gate{g.Handler.WithAttrs(attrs), g.open}
+}
 
 // WithGroup implements slog.Handler.
 func (g gate) WithGroup(name string) slog.Handler { return gate{g.Handler.WithGroup(name), g.open} }

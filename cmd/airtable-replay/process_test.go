@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +52,7 @@ const patience = 2 * time.Minute
 // command is one process of the binary.
 type command struct {
 	cmd    *exec.Cmd
-	stdout bytes.Buffer
+	stdout *watched
 	stderr *watched
 	exited chan struct{}
 }
@@ -62,14 +61,15 @@ type command struct {
 func start(t *testing.T, env []string, args ...string) *command {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
-	c := &command{cmd: exec.CommandContext(ctx, binary, args...), stderr: newWatched(), exited: make(chan struct{})}
+	c := &command{cmd: exec.CommandContext(ctx, binary, args...), stdout: newWatched(), stderr: newWatched(), exited: make(chan struct{})}
 	c.cmd.Dir = t.TempDir()
 	c.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, env...)
-	c.cmd.Stdout, c.cmd.Stderr = &c.stdout, c.stderr
+	c.cmd.Stdout, c.cmd.Stderr = c.stdout, c.stderr
 	c.cmd.WaitDelay = 10 * time.Second
 	require.NoError(t, c.cmd.Start())
 	go func() {
 		_ = c.cmd.Wait() // the exit code tells
+		c.stdout.end()
 		c.stderr.end()
 		close(c.exited)
 	}()
@@ -78,7 +78,7 @@ func start(t *testing.T, env []string, args ...string) *command {
 		<-c.exited
 		cancel()
 		if t.Failed() {
-			t.Logf("%s %s wrote:\n%s%s", filepath.Base(binary), strings.Join(args, " "), c.stdout.String(), c.stderr)
+			t.Logf("%s %s wrote:\n%s%s", filepath.Base(binary), strings.Join(args, " "), c.stdout, c.stderr)
 		}
 	})
 	return c
