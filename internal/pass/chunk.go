@@ -3,6 +3,7 @@ package pass
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"airtable-replay/internal/deadletter"
@@ -209,8 +210,5 @@ func (m *member) settles(v deadletter.Verdict) store.Settlement {
 }
 
 func join(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + " " + b
+	return strings.TrimSpace(a + " " + b)
 }

@@ -3,7 +3,9 @@ package pass
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"airtable-replay/internal/airtable"
@@ -167,7 +169,7 @@ func (w *chunk) answered(o *outgoing, res airtable.WriteResult, i int) store.Lan
 	for _, m := range o.intent.Members {
 		m.Held = true
 		d.Intent.Members = append(d.Intent.Members, m)
-		l.tries = o.item.triesOf(m.ID) + 1
+		l.tries, l.note = o.item.attempt(m.ID)
 		s := landed(in, m, l)
 		if o.item.plan.LateLanding {
 			s.Flags = append(s.Flags, deadletter.LateLanding)
@@ -177,11 +179,12 @@ func (w *chunk) answered(o *outgoing, res airtable.WriteResult, i int) store.Lan
 	return d
 }
 
-func (it *item) triesOf(id string) int {
+// attempt is which attempt of a member this one was, with a word on what the one before met (case B50).
+func (it *item) attempt(id string) (n int, note string) {
 	for _, m := range it.members {
-		if m.ID == id {
-			return m.Tries
+		if m.ID == id && m.Tries > 0 {
+			return m.Tries + 1, fmt.Sprintf("Attempt %d went through; the one before met: %s.", m.Tries+1, strings.TrimSuffix(m.LastError, "."))
 		}
 	}
-	return 0
+	return 1, ""
 }
