@@ -1,0 +1,18 @@
+package app_test
+
+import (
+	"context"
+	"sync"
+
+	"airtable-replay/internal/pass"
+)
+
+// onceAtRead calls back the first time that a pass has read and not yet written.
+func onceAtRead(then func()) func(context.Context, pass.Step, []string) {
+	var once sync.Once
+	return func(_ context.Context, step pass.Step, _ []string) {
+		if step == pass.StepRead {
+			once.Do(then)
+		}
+	}
+}
