@@ -21,13 +21,14 @@ CREATE TABLE base (
     failures         int         NOT NULL DEFAULT 0,  -- how many of the same in a row
     taking           json        NOT NULL DEFAULT '[]', -- records between take and intend (R7)
     turn             bigint      NOT NULL DEFAULT 0,
-    woken_at         timestamptz NOT NULL DEFAULT '-infinity' -- when a tick last asked for a pass
+    woken_at         timestamptz NOT NULL DEFAULT '-infinity', -- when a tick last asked for a pass
+    asked_at         timestamptz NOT NULL DEFAULT '-infinity'  -- when one first did since the last progress; not before is the base swept (R5)
 );
 INSERT INTO base (name) VALUES ('');
 
 CREATE TABLE token_budget (
-    owner        text PRIMARY KEY,
-    next_slot_at timestamptz NOT NULL DEFAULT '-infinity'
+    owner  text PRIMARY KEY,
+    booked timestamptz[] NOT NULL DEFAULT '{}' -- spans that are taken: from, to, from, to, in order
 );
 
 CREATE TABLE run (
@@ -123,7 +124,7 @@ CREATE INDEX entry_by_source ON entry (source_system, first_attempt_at DESC, id 
 CREATE INDEX entry_by_target ON entry (target_table, first_attempt_at DESC, id DESC);
 CREATE INDEX entry_by_owner ON entry (assigned_owner, first_attempt_at DESC, id DESC);
 CREATE INDEX entry_by_outcome ON entry (outcome, first_attempt_at DESC, id DESC);
-CREATE INDEX entry_by_run ON entry (run_id, first_attempt_at DESC, id DESC);
+CREATE INDEX entry_by_review_group ON entry (review_group) WHERE status = 'pending_review' AND review_group IS NOT NULL;
 CREATE INDEX entry_by_record ON entry (target_table, record_key) WHERE status IN ('pending_review', 'replaying');
 CREATE INDEX entry_by_target_id ON entry (target_id, first_attempt_at DESC, id DESC);
 CREATE INDEX entry_replaying ON entry (base, priority, rank, target_table, version_sort, seq) WHERE status = 'replaying';
@@ -165,26 +166,39 @@ CREATE TRIGGER entry_history_append_only BEFORE UPDATE OR DELETE ON entry_histor
     FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER entry_payload_append_only BEFORE UPDATE OR DELETE ON entry_payload
     FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER entry_history_stays BEFORE TRUNCATE ON entry_history
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER entry_payload_stays BEFORE TRUNCATE ON entry_payload
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- +goose StatementBegin
-CREATE FUNCTION keep_filing() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION refuse_filing_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF (NEW.reason_code, NEW.error_detail, NEW.first_attempt_at, NEW.source_system, NEW.attempts)
-        IS DISTINCT FROM (OLD.reason_code, OLD.error_detail, OLD.first_attempt_at, OLD.source_system, OLD.attempts)
-       OR NEW.status_code IS DISTINCT FROM OLD.status_code THEN
-        RAISE EXCEPTION 'what an entry was filed with never changes';
-    END IF;
-    RETURN NEW;
+    RAISE EXCEPTION 'what an entry was filed with never changes';
 END $$;
 -- +goose StatementEnd
-CREATE TRIGGER entry_keeps_filing BEFORE UPDATE OF reason_code, error_detail, first_attempt_at, source_system, attempts, status_code ON entry
-    FOR EACH ROW EXECUTE FUNCTION keep_filing();
+CREATE TRIGGER entry_keeps_filing BEFORE UPDATE ON entry
+    FOR EACH ROW WHEN ((NEW.id, NEW.seq, NEW.filing_key, NEW.source_system, NEW.operation, NEW.reason_code, NEW.error_detail, NEW.status_code, NEW.attempts, NEW.first_attempt_at, NEW.created_at)
+        IS DISTINCT FROM (OLD.id, OLD.seq, OLD.filing_key, OLD.source_system, OLD.operation, OLD.reason_code, OLD.error_detail, OLD.status_code, OLD.attempts, OLD.first_attempt_at, OLD.created_at))
+    EXECUTE FUNCTION refuse_filing_change();
+
+-- +goose StatementBegin
+CREATE FUNCTION refuse_transition() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'an entry does not go from % to %', OLD.status, NEW.status;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER entry_keeps_transitions BEFORE UPDATE OF status ON entry
+    FOR EACH ROW WHEN (NEW.status <> OLD.status AND (OLD.status, NEW.status) NOT IN (('pending_review', 'replaying'), ('replaying', 'resolved'),
+        ('replaying', 'pending_review'), ('pending_review', 'ignored'), ('resolved', 'pending_review'), ('ignored', 'pending_review')))
+    EXECUTE FUNCTION refuse_transition();
 
 -- What one run did to one entry; an entry's later runs leave it alone (B5).
 CREATE TABLE run_entry (
     run_id     uuid NOT NULL REFERENCES run (id),
     entry_id   uuid NOT NULL REFERENCES entry (id),
     claim      bigint NOT NULL,
+    first_attempt_at timestamptz NOT NULL, -- the entry's, so that a run's entries are listed in order
     outcome    text NOT NULL DEFAULT '', -- '' while waiting; 'released' when it went back without a decision
     reason     text NOT NULL DEFAULT '',
     effect     text NOT NULL DEFAULT '',
@@ -194,6 +208,7 @@ CREATE TABLE run_entry (
 );
 
 CREATE INDEX run_entry_open ON run_entry (run_id) WHERE outcome = '';
+CREATE INDEX run_entry_by_age ON run_entry (run_id, first_attempt_at DESC, entry_id DESC);
 
 CREATE TABLE write (
     id               uuid PRIMARY KEY,
@@ -325,6 +340,7 @@ CREATE INDEX idempotency_key_by_age ON idempotency_key (created_at);
 -- +goose Down
 DROP TABLE idempotency_key, api_token, notification, mirror_row, record_mark, intent_member, intent, write, run_entry,
     entry_history, entry_payload, entry, run, token_budget, base;
-DROP FUNCTION keep_filing;
+DROP FUNCTION refuse_transition;
+DROP FUNCTION refuse_filing_change;
 DROP FUNCTION refuse_change;
 DROP FUNCTION replay_now;

@@ -132,12 +132,12 @@ func (s *Store) claimRows(ctx context.Context, run string, c Claim) ([]claimedRo
 				outcome = NULL, outcome_reason = '', replayed_by = '', replayed_at = NULL, fields_replayed = NULL, fields_skipped = NULL,
 				values_before = NULL, effect = '', notes = '', replay_status = NULL, replay_error = '', replay_attempts = 0
 			FROM pick WHERE e.id = pick.id AND e.status = 'pending_review'
-			RETURNING e.id, e.base, e.claim
+			RETURNING e.id, e.base, e.claim, e.first_attempt_at
 		), history AS (
 			INSERT INTO entry_history (entry_id, event, from_status, to_status, actor, run_id, claim, note)
 			SELECT id, 'claimed', 'pending_review', 'replaying', @by, @run_id, claim, @note FROM claimed
 		), member AS (
-			INSERT INTO run_entry (run_id, entry_id, claim) SELECT @run_id, id, claim FROM claimed
+			INSERT INTO run_entry (run_id, entry_id, claim, first_attempt_at) SELECT @run_id, id, claim, first_attempt_at FROM claimed
 		)
 		SELECT id::text, base FROM claimed`
 	rows, err := s.db(ctx).Query(ctx, claimEntries, args)

@@ -57,7 +57,7 @@ func (s *Store) StoreIntents(ctx context.Context, l Lease, writes []Intend, sett
 		if _, err := s.db(ctx).Exec(ctx, `UPDATE base SET taking = '[]' WHERE name = $1`, l.Base); err != nil {
 			return err
 		}
-		return s.departNow(ctx, l.Base, interval)
+		return s.departNow(ctx, l.Base, interval, writeOfPair)
 	})
 	return ids, interpretError("store intents", err)
 }
