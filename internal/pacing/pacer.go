@@ -24,12 +24,22 @@ type Base struct {
 	Lease time.Duration // how long a lease lives without progress; at least request timeout and 10 s
 }
 
-// pace is the base's rule for departures. Beyond 40/s there is no limit of Airtable's to keep, only
-// the average.
+// airtableRate is how many requests a second Airtable takes for one base.
+const airtableRate = 5
+
+// lateness is by how much a request may leave later than it was booked without a word: Airtable counts
+// by the second, window is longer than that.
+const lateness = 20 * time.Millisecond
+
+// pace is the base's rule for departures. Up to Airtable's own rate a window never holds more than
+// that; beyond 40/s there is no limit of Airtable's to keep, only the average.
 func (b Base) pace() store.Pace {
 	p := store.Pace{
 		Owner: b.Owner, Interval: time.Duration(float64(time.Second) / b.Rate), Window: window, OwnerInterval: ownerInterval,
 		Burst: max(2, int(math.Floor(b.Rate*1.25))),
+	}
+	if b.Rate <= airtableRate {
+		p.Burst = min(p.Burst, airtableRate)
 	}
 	if b.Rate > 40 {
 		p.Burst, p.Window, p.OwnerInterval = 2, 0, p.Interval
@@ -58,14 +68,25 @@ func (p *Pacer) Wait(ctx context.Context, base string, n int) error {
 	if !ok {
 		return fmt.Errorf("pace base %q: not configured", base)
 	}
-	wait, err := p.store.ReserveSlots(ctx, base, n, b.pace())
+	pace, asked := b.pace(), time.Now()
+	wait, err := p.store.ReserveSlots(ctx, base, n, pace)
 	if err != nil {
 		return err
 	}
-	if wait <= 0 {
+	if err := sleep(ctx, wait); err != nil {
+		return err
+	}
+	if time.Since(asked) > wait+lateness && pace.Window > 0 {
+		return p.store.NoteDeparture(ctx, base, n, pace.Interval)
+	}
+	return nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
 		return nil
 	}
-	t := time.NewTimer(wait)
+	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
