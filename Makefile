@@ -39,12 +39,12 @@ sandbox: build ## the Airtable emulator alone, on SEED
 
 .PHONY: test
 test: ## every test, with the race detector
-	@scripts/need.sh certificates compiler postgres node
+	@scripts/need.sh certificates compiler postgres node chromium
 	CGO_ENABLED=1 $(GO) test -race -timeout 15m $(if $(ARGS),$(ARGS),./...)
 
 .PHONY: race
 race: ## hunt for races: every test three times, in random order
-	@scripts/need.sh certificates compiler postgres node
+	@scripts/need.sh certificates compiler postgres node chromium
 	CGO_ENABLED=1 $(GO) test -race -timeout 60m -shuffle=on -count=3 $(if $(ARGS),$(ARGS),./...)
 
 .PHONY: bench

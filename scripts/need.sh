@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sees to it that this machine has the named pieces: certificates, compiler,
-# postgres, node.
+# postgres, node (with npm), chromium.
 # Root on a machine with apt-get gets what is missing; anybody else is told the
 # one command that installs all of it.
 set -euo pipefail
@@ -33,7 +33,18 @@ has_postgres() {
 		'/Applications/Postgres.app/Contents/Versions/*/bin/postgres' >/dev/null
 }
 
-has_node() { command -v node >/dev/null; }
+has_node() { command -v node >/dev/null && command -v npm >/dev/null; }
+
+# The places where chromedp looks.
+has_chromium() {
+	local name
+	for name in chromium chromium-browser google-chrome google-chrome-stable \
+		'/Applications/Google Chrome.app/Contents/MacOS/Google Chrome' \
+		'/Applications/Chromium.app/Contents/MacOS/Chromium'; do
+		! command -v "$name" >/dev/null || return 0
+	done
+	return 1
+}
 
 packages() { # of a piece, as $manager calls them
 	case "$manager:$1" in
@@ -44,11 +55,14 @@ packages() { # of a piece, as $manager calls them
 	apt-get:postgres) echo postgresql ;;
 	dnf:postgres) echo postgresql-server ;;
 	brew:postgres) echo postgresql@17 ;;
-	apt-get:node | dnf:node) echo nodejs ;;
+	apt-get:node) command -v node >/dev/null || echo nodejs; echo npm ;;
+	dnf:node) echo nodejs nodejs-npm ;;
 	brew:node) echo node ;;
+	apt-get:chromium | dnf:chromium | brew:chromium) echo chromium ;;
 	*:compiler) echo 'a C compiler' ;;
 	*:postgres) echo 'PostgreSQL 14 or newer' ;;
-	*:node) echo 'Node.js' ;;
+	*:node) echo 'Node.js with npm' ;;
+	*:chromium) echo Chromium ;;
 	esac
 }
 
