@@ -3,19 +3,12 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
-
-	"airtable-replay/internal/deadletter"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
-
-// ErrStale says that a guard matched no row: the lease, the claim or the status is no longer what
-// the caller believed. Nothing was changed.
-var ErrStale = errors.New("no longer held")
 
 // Store runs the service's transactions on one database. It is safe for concurrent use.
 type Store struct {
@@ -64,14 +57,14 @@ func TxFrom(ctx context.Context) (pgx.Tx, bool) {
 }
 
 // InTx runs do in one transaction, carried by the context it is given. Within a transaction that ctx
-// already carries it is a savepoint: an error undoes what do did, and no more. A deadlock or a serialization failure is tried once more, so do must
-// have no effect outside the database.
+// already carries it is a savepoint: an error undoes what do did, and no more. A deadlock or a
+// serialization failure is tried once more, so do must have no effect outside the database.
 func (s *Store) InTx(ctx context.Context, do func(ctx context.Context) error) error {
 	if outer, ok := TxFrom(ctx); ok {
 		return pgx.BeginFunc(ctx, outer, func(tx pgx.Tx) error { return do(context.WithValue(ctx, txKey{}, tx)) })
 	}
 	err := s.once(ctx, do)
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == "40P01" || pg.Code == "40001") {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && lostRace(pg.Code) {
 		err = s.once(ctx, do)
 	}
 	return interpretError("run transaction", err)
@@ -81,40 +74,6 @@ func (s *Store) once(ctx context.Context, do func(ctx context.Context) error) er
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		return do(context.WithValue(ctx, txKey{}, tx))
 	})
-}
-
-// interpretError turns a driver's error into the domain's; doing says what was attempted.
-func interpretError(doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := errors.AsType[*deadletter.Error](err); ok || errors.Is(err, ErrStale) {
-		return err
-	}
-	if errors.Is(err, pgx.ErrNoRows) {
-		return &deadletter.Error{Code: deadletter.CodeNotFound, Message: "not found", Err: fmt.Errorf("%s: %w", doing, err)}
-	}
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code[:2] != "08" && pg.Code[:2] != "57" && pg.Code[:2] != "53" {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	if pgconn.SafeToRetry(err) || isConnection(err) {
-		return &deadletter.Error{
-			Code: deadletter.CodeUnavailable, Message: "the database does not answer", RetryAfter: 2 * time.Second,
-			Err: fmt.Errorf("%s: %w", doing, err),
-		}
-	}
-	return fmt.Errorf("%s: %w", doing, err)
-}
-
-func isConnection(err error) bool {
-	if _, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[*pgconn.ConnectError](err)
-	return ok
 }
 
 // names are the named arguments of one query; a missing or unused one is an error.
