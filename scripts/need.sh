@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sees to it that this machine has the named pieces: certificates, compiler,
-# postgres, node (with npm), chromium.
+# postgres, node (with npm), chromium, pgbouncer.
 # Root on a machine with apt-get gets what is missing; anybody else is told the
 # one command that installs all of it.
 set -euo pipefail
@@ -46,6 +46,8 @@ has_chromium() {
 	return 1
 }
 
+has_pgbouncer() { command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ]; }
+
 packages() { # of a piece, as $manager calls them
 	case "$manager:$1" in
 	*:certificates) echo ca-certificates ;;
@@ -59,6 +61,7 @@ packages() { # of a piece, as $manager calls them
 	dnf:node) echo nodejs nodejs-npm ;;
 	brew:node) echo node ;;
 	apt-get:chromium | dnf:chromium | brew:chromium) echo chromium ;;
+	*:pgbouncer) echo pgbouncer ;;
 	*:compiler) echo 'a C compiler' ;;
 	*:postgres) echo 'PostgreSQL 14 or newer' ;;
 	*:node) echo 'Node.js with npm' ;;
