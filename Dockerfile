@@ -3,7 +3,8 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /airtable-replay ./cmd/airtable-replay
+ARG VERSION=unknown
+RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w -X main.release=$VERSION" -o /airtable-replay ./cmd/airtable-replay
 
 # Nothing but the program, the certificates that it trusts, and a wget that
 # health checks can run.

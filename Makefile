@@ -2,8 +2,10 @@
 
 GO     ?= go
 BINARY := bin/airtable-replay
+# The clone may belong to another user, as in a container that mounts it.
+VERSION ?= $(shell git -c safe.directory='*' describe --tags --always --dirty 2>/dev/null || echo unknown)
 LINT   := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
-SEED   ?= testdata/seed.yaml
+SEED   ?= cmd/airtable-replay/demo/seed.yaml
 
 # make demo ARGS=--once, make test ARGS='-run TestPress ./internal/replay'
 ARGS   ?=
@@ -17,7 +19,7 @@ help: ## list the targets
 .PHONY: build
 build: ## build the binary
 	@scripts/need.sh certificates
-	$(GO) build -trimpath -o $(BINARY) ./cmd/airtable-replay
+	$(GO) build -trimpath -buildvcs=false -ldflags '-X main.release=$(VERSION)' -o $(BINARY) ./cmd/airtable-replay
 
 .PHONY: demo
 demo: build ## Postgres, sandbox, service and console in one; ARGS=--once plays the story and ends
@@ -35,16 +37,16 @@ dev: ## the demo, started anew whenever a source file changes
 
 .PHONY: sandbox
 sandbox: build ## the Airtable emulator alone, on SEED
-	$(BINARY) sandbox --seed $(SEED) $(ARGS)
+	SERVICE_URL=$${SERVICE_URL:-http://127.0.0.1:8080} BUTTON_TOKEN=$${BUTTON_TOKEN:-none} $(BINARY) sandbox --seed $(SEED) $(ARGS)
 
 .PHONY: test
 test: ## every test, with the race detector
-	@scripts/need.sh certificates compiler postgres node chromium
+	@scripts/need.sh certificates compiler postgres node chromium pgbouncer
 	CGO_ENABLED=1 $(GO) test -race -timeout 15m $(if $(ARGS),$(ARGS),./...)
 
 .PHONY: race
 race: ## hunt for races: every test three times, in random order
-	@scripts/need.sh certificates compiler postgres node chromium
+	@scripts/need.sh certificates compiler postgres node chromium pgbouncer
 	CGO_ENABLED=1 $(GO) test -race -timeout 60m -shuffle=on -count=3 $(if $(ARGS),$(ARGS),./...)
 
 .PHONY: bench
