@@ -7,7 +7,6 @@ import (
 
 	"airtable-replay/internal/deadletter"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -161,7 +160,7 @@ func (s *Store) ShowEntry(ctx context.Context, id string) (deadletter.Entry, err
 	where, arg := "e.id = $1::uuid", id
 	if strings.HasPrefix(id, "rec") {
 		where = "e.dlq_record_id = $1"
-	} else if _, err := uuid.Parse(id); err != nil {
+	} else if checkID(id) != nil {
 		return deadletter.Entry{}, noEntry(id)
 	}
 	rows, err := s.db(ctx).Query(ctx, `SELECT `+entryColumns+` FROM entry e WHERE `+where, arg)

@@ -26,7 +26,24 @@ type Filter struct {
 	Owner            string
 	FirstAttemptFrom time.Time // inclusive
 	FirstAttemptTo   time.Time // exclusive
-	Q                string    // part of the target ID, the error detail or the notes
+	Q                string    // part of the target ID, the error detail or the notes, in whatever case
+}
+
+// check refuses IDs that cannot be ours.
+func (f Filter) check() error {
+	err := deadletter.Errorf(deadletter.CodeInvalid, "", "the filter names something that is no ID")
+	for _, id := range f.IDs {
+		if checkID(id) != nil {
+			err.Fields = append(err.Fields, deadletter.FieldError{Field: "ids", Rule: "id", Detail: fmt.Sprintf("%q is not the ID of an entry", id)})
+		}
+	}
+	if f.Run != "" && checkID(f.Run) != nil {
+		err.Fields = append(err.Fields, deadletter.FieldError{Field: "run", Rule: "id", Detail: fmt.Sprintf("%q is not the ID of a run", f.Run)})
+	}
+	if len(err.Fields) == 0 {
+		return nil
+	}
+	return err
 }
 
 // Page is one page of a list in keyset order.
@@ -68,7 +85,7 @@ func (f Filter) conditions(alias string) (string, pgx.NamedArgs) {
 		add("e.first_attempt_at < @to", "to", f.FirstAttemptTo)
 	}
 	if f.Q != "" {
-		add("(strpos(e.target_id, @q) > 0 OR strpos(e.error_detail, @q) > 0 OR strpos(e.notes, @q) > 0)", "q", f.Q)
+		add("(strpos(lower(e.target_id), lower(@q)) > 0 OR strpos(lower(e.error_detail), lower(@q)) > 0 OR strpos(lower(e.notes), lower(@q)) > 0)", "q", f.Q)
 	}
 	if len(where) == 0 {
 		return "true", args
@@ -76,8 +93,10 @@ func (f Filter) conditions(alias string) (string, pgx.NamedArgs) {
 	return strings.Join(where, " AND "), args
 }
 
+// cursor is where a page ended: for entries the last one's First Attempt At and ID, for runs the last
+// one's number.
 type cursor struct {
-	At time.Time `json:"a"`
+	At time.Time `json:"a,omitzero"`
 	ID string    `json:"i"`
 }
 
@@ -86,12 +105,16 @@ func (c cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-func parseCursor(s string) (c cursor, err error) {
+// parseCursor reads a cursor whose ID passes check.
+func parseCursor(s string, check func(id string) error) (c cursor, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err == nil {
 		err = json.Unmarshal(b, &c)
 	}
-	if err != nil || c.ID == "" {
+	if err == nil {
+		err = check(c.ID)
+	}
+	if err != nil {
 		return c, &deadletter.Error{
 			Code: deadletter.CodeInvalid, Problem: "invalid-cursor", Message: "the cursor is not one of ours",
 			Fields: []deadletter.FieldError{{Field: "cursor", Rule: "cursor", Detail: "use next_cursor of the previous page as it is"}},
@@ -104,18 +127,11 @@ func parseCursor(s string) (c cursor, err error) {
 // ListEntries lists entries by First Attempt At, the newest first. next is the cursor of the
 // following page, empty at the end.
 func (s *Store) ListEntries(ctx context.Context, f Filter, p Page) (es []deadletter.Entry, next string, err error) {
-	where, args := f.conditions("e")
-	if p.Cursor != "" {
-		c, err := parseCursor(p.Cursor)
-		if err != nil {
-			return nil, "", err
-		}
-		where += " AND (e.first_attempt_at, e.id) < (@after_at, @after_id::uuid)"
-		args["after_at"], args["after_id"] = c.At, c.ID
+	query, args, err := listQuery(f, p)
+	if err != nil {
+		return nil, "", err
 	}
-	args["limit"] = p.Limit + 1
-	rows, err := s.db(ctx).Query(ctx, `SELECT `+entryColumns+` FROM entry e WHERE `+where+`
-		ORDER BY e.first_attempt_at DESC, e.id DESC LIMIT @limit`, args)
+	rows, err := s.db(ctx).Query(ctx, query, args)
 	if err != nil {
 		return nil, "", interpretError("list entries", err)
 	}
@@ -123,12 +139,42 @@ func (s *Store) ListEntries(ctx context.Context, f Filter, p Page) (es []deadlet
 	if err != nil {
 		return nil, "", interpretError("list entries", err)
 	}
-	if len(es) > p.Limit {
-		es = es[:p.Limit]
+	if len(es) > p.limit() {
+		es = es[:p.limit()]
 		last := es[len(es)-1]
 		next = cursor{At: last.FirstAttemptAt, ID: last.ID}.String()
 	}
 	return es, next, nil
+}
+
+func (p Page) limit() int { return max(1, p.Limit) }
+
+// listQuery lists one entry more than the page holds, in keyset order. The entries of a run are read
+// in that order from what stands of the run, for which there is an index.
+func listQuery(f Filter, p Page) (string, pgx.NamedArgs, error) {
+	if err := f.check(); err != nil {
+		return "", nil, err
+	}
+	from, at, id := "entry e", "e.first_attempt_at", "e.id"
+	run := f.Run
+	if f.Run = ""; run != "" {
+		from, at, id = "run_entry m JOIN entry e ON e.id = m.entry_id", "m.first_attempt_at", "m.entry_id"
+	}
+	where, args := f.conditions("e")
+	if run != "" {
+		where += " AND m.run_id = @run::uuid"
+		args["run"] = run
+	}
+	if p.Cursor != "" {
+		c, err := parseCursor(p.Cursor, checkID)
+		if err != nil {
+			return "", nil, err
+		}
+		where += fmt.Sprintf(" AND (%s, %s) < (@after_at, @after_id::uuid)", at, id)
+		args["after_at"], args["after_id"] = c.At, c.ID
+	}
+	args["limit"] = p.limit() + 1
+	return fmt.Sprintf(`SELECT %s FROM %s WHERE %s ORDER BY %s DESC, %s DESC LIMIT @limit`, entryColumns, from, where, at, id), args, nil
 }
 
 // Summary counts entries by what people group them by.
@@ -139,6 +185,9 @@ type Summary struct {
 
 // SummarizeEntries counts the entries of a filter.
 func (s *Store) SummarizeEntries(ctx context.Context, f Filter) (Summary, error) {
+	if err := f.check(); err != nil {
+		return Summary{}, err
+	}
 	where, args := f.conditions("e")
 	sum := Summary{ByStatus: map[string]int{}, ByReason: map[string]int{}, BySource: map[string]int{}, ByTarget: map[string]int{}, ByHour: map[time.Time]int{}}
 	rows, err := s.db(ctx).Query(ctx, `

@@ -6,7 +6,6 @@ import (
 
 	"airtable-replay/internal/deadletter"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -39,7 +38,7 @@ func scanRun(row pgx.CollectableRow) (r deadletter.Run, err error) {
 
 // ShowRun finds a run with its totals.
 func (s *Store) ShowRun(ctx context.Context, id string) (deadletter.Run, error) {
-	if _, err := uuid.Parse(id); err != nil {
+	if checkID(id) != nil {
 		return deadletter.Run{}, noRun(id)
 	}
 	rows, err := s.db(ctx).Query(ctx, `SELECT `+runColumns+` FROM run r WHERE r.id = $1::uuid`, id)
@@ -64,23 +63,22 @@ func noRun(id string) error {
 func (s *Store) ListRuns(ctx context.Context, p Page) (rs []deadletter.Run, next string, err error) {
 	before := int64(1<<63 - 1)
 	if p.Cursor != "" {
-		c, err := parseCursor(p.Cursor)
-		if err != nil {
-			return nil, "", err
-		}
-		if before, err = strconv.ParseInt(c.ID, 10, 64); err != nil {
+		if _, err := parseCursor(p.Cursor, func(id string) (err error) {
+			before, err = strconv.ParseInt(id, 10, 64)
+			return err
+		}); err != nil {
 			return nil, "", err
 		}
 	}
-	rows, err := s.db(ctx).Query(ctx, `SELECT `+runColumns+` FROM run r WHERE r.seq < $1 ORDER BY r.seq DESC LIMIT $2`, before, p.Limit+1)
+	rows, err := s.db(ctx).Query(ctx, `SELECT `+runColumns+` FROM run r WHERE r.seq < $1 ORDER BY r.seq DESC LIMIT $2`, before, p.limit()+1)
 	if err != nil {
 		return nil, "", interpretError("list runs", err)
 	}
 	if rs, err = pgx.CollectRows(rows, scanRun); err != nil {
 		return nil, "", interpretError("list runs", err)
 	}
-	if len(rs) > p.Limit {
-		rs = rs[:p.Limit]
+	if len(rs) > p.limit() {
+		rs = rs[:p.limit()]
 		var seq int64
 		if err := s.db(ctx).QueryRow(ctx, `SELECT seq FROM run WHERE id = $1`, rs[len(rs)-1].ID).Scan(&seq); err != nil {
 			return nil, "", interpretError("list runs", err)

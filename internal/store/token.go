@@ -6,7 +6,6 @@ import (
 
 	"airtable-replay/internal/deadletter"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -89,6 +88,3 @@ func (s *Store) RevokeToken(ctx context.Context, name string) error {
 	}
 	return nil
 }
-
-// newID makes an ID that sorts by age and never begins with "rec".
-func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -6,7 +6,6 @@ import (
 
 	"airtable-replay/internal/deadletter"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -62,7 +61,7 @@ type Write struct {
 // ShowWrite finds a live write.
 func (s *Store) ShowWrite(ctx context.Context, id string) (Write, error) {
 	missing := deadletter.Errorf(deadletter.CodeNotFound, "write-not-found", "there is no write %q", id)
-	if _, err := uuid.Parse(id); err != nil {
+	if checkID(id) != nil {
 		return Write{}, missing
 	}
 	const showWrite = `SELECT id::text, source_system, target_table, coalesce(target_id, ''), status, reason, note, record_id, coalesce(entry_id::text, ''), accepted_at, settled_at
