@@ -15,6 +15,7 @@ import (
 	"airtable-replay/internal/httpapi"
 	"airtable-replay/internal/jobs"
 	"airtable-replay/internal/live"
+	"airtable-replay/internal/mirror"
 	"airtable-replay/internal/notify"
 	"airtable-replay/internal/pacing"
 	"airtable-replay/internal/pass"
@@ -120,21 +121,37 @@ func (a *App) build(ctx context.Context, o Options, book *pipeline.Book) error {
 		Store: a.Store, Endpoints: o.Config.Notify, Bases: o.Config.Bases,
 		Enqueue: func(ctx context.Context, id string) error { return a.queue.EnqueueNotification(ctx, id) },
 	})
-	a.pass = pass.New(pass.Config{
+	passes := pass.Config{
 		Store: a.Store, Pacer: pacer, Book: book, Bases: bases, Wake: wake, Announcer: notifier, Holder: holder(),
 		Logger: o.Logger, Probe: o.Probe,
-	})
+	}
+	replays := replay.Config{
+		Store: a.Store, Book: book, Wake: wake, AttemptCap: o.Config.Replay.AttemptCap, StuckAfter: o.Config.Replay.StuckAfter, Logger: o.Logger,
+	}
+	if d := o.Config.DeadLetters; d != nil {
+		m := a.mirror(o, pacer, bases)
+		passes.Mirror, replays.Intake = m, intake{m}
+	}
+	a.pass = pass.New(passes)
+	replays.Previewer = a.pass
 	a.queue, err = jobs.New(jobs.Config{Pool: a.pool, Pass: a.pass, Deliverer: notifier, Workers: o.Workers, Grace: o.Grace, Logger: quiet(o.Logger)})
 	if err != nil {
 		return err
 	}
-	a.Replay = replay.New(replay.Config{
-		Store: a.Store, Book: book, Previewer: a.pass, Wake: wake, AttemptCap: o.Config.Replay.AttemptCap,
-		StuckAfter: o.Config.Replay.StuckAfter, Logger: o.Logger,
-	})
+	a.Replay = replay.New(replays)
 	a.Live = live.New(live.Config{Store: a.Store, Book: book, Schemas: a.pass, Wake: wake})
 	a.ticker = a.ticks(o.Config)
 	return a.serve(o, registry)
+}
+
+// mirror keeps the dead letter table of the configuration.
+func (a *App) mirror(o Options, pacer *pacing.Pacer, bases []pass.Base) *mirror.Mirror {
+	d := o.Config.DeadLetters
+	i := slices.IndexFunc(bases, func(b pass.Base) bool { return b.Name == d.Base })
+	return mirror.New(mirror.Config{
+		Store: a.Store, Pacer: pacer, Client: bases[i].Client, BaseName: d.Base, BaseID: bases[i].ID, Table: d.Table,
+		Retry: bases[i].Retry, Logger: o.Logger,
+	})
 }
 
 // bases makes the client of every base, and its row in the database.

@@ -60,7 +60,7 @@ func New(c Config) (http.Handler, error) {
 	root.NotFound(s.noRoute)
 	root.MethodNotAllowed(wrongMethod(root))
 	root.Group(func(r chi.Router) {
-		r.Use(s.identify, s.readBody, s.answerOnce)
+		r.Use(s.identify, s.readBody, s.takeIn, s.answerOnce)
 		oapi.HandlerWithOptions(s.strict(), oapi.ChiServerOptions{BaseRouter: r, ErrorHandlerFunc: refuseParameter})
 		r.Get("/openapi.yaml", showSpec)
 		if c.Metrics != nil {

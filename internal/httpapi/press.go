@@ -3,11 +3,14 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"airtable-replay/internal/deadletter"
 	"airtable-replay/internal/httpapi/internal/oapi"
 	"airtable-replay/internal/replay"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // PressReplay implements POST /v1/entries/{id}/replay.
@@ -31,6 +34,19 @@ func (s *server) PressReplay(ctx context.Context, r oapi.PressReplayRequestObjec
 		Body:    oapi.Pressed{RunID: runID, Entry: entry},
 		Headers: oapi.PressReplay202ResponseHeaders{Location: "/v1/runs/" + runID},
 	}, err
+}
+
+// takeIn makes an entry of the row that is pressed, where only the dead letter table has it.
+func (s *server) takeIn(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if exchangeOf(r.Context()).op.name == "PressReplay" {
+			if err := s.Presses.TakeInEntry(r.Context(), chi.URLParam(r, "id")); err != nil {
+				refuse(w, r, err)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (x *exchange) press(id string, b oapi.Press) (replay.Press, error) {

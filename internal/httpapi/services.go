@@ -25,6 +25,9 @@ type entryService interface {
 }
 
 type pressService interface {
+	// TakeInEntry makes an entry of a row that only the dead letter table has (mission T2). It may ask
+	// Airtable, so it runs before the transaction of the press.
+	TakeInEntry(ctx context.Context, id string) error
 	PressReplay(ctx context.Context, p replay.Press) (runID string, e deadletter.Entry, err error)
 	// PreviewReplay writes nothing (mission O2).
 	PreviewReplay(ctx context.Context, r replay.PreviewRequest) (replay.Preview, error)

@@ -89,9 +89,8 @@ func (s *Service) ShowWrite(ctx context.Context, id string) (Write, error) {
 func (s *Service) ValidatePayload(ctx context.Context, in Incoming) (Check, error) {
 	src, ok := s.Book.Source(in.SourceSystem)
 	if !ok {
-		err := deadletter.Errorf(deadletter.CodeInvalid, "", "the source is not configured")
-		err.Fields = []deadletter.FieldError{{Field: "source_system", Rule: "known", Detail: "name a source of the configuration"}}
-		return Check{}, err
+		unknown := deadletter.FieldError{Field: "source_system", Rule: "known", Detail: "name a source of the configuration"}
+		return Check{Errors: []deadletter.FieldError{unknown}}, nil
 	}
 	schema, err := s.Schemas.SchemaOf(ctx, src.Target.Base)
 	if err != nil {

@@ -58,10 +58,11 @@ func (b *syncBuffer) Write(p []byte) (int, error) {
 	return b.b.Write(p)
 }
 
+// String is the log, quotes in it as they were meant.
 func (b *syncBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.b.String()
+	return strings.ReplaceAll(b.b.String(), `\`, "")
 }
 
 type setting struct {

@@ -82,7 +82,7 @@ func TestRightInTheEndAfterAnyFailure(t *testing.T) {
 				b.requireShown(notes)
 				require.False(t, b.halted(), "a failing mirror never halts data (R9)")
 				require.NotContains(t, b.log.String(), token)
-				require.NotContains(t, b.log.String(), `{\"order\"`, "no payload in the log")
+				require.NotContains(t, b.log.String(), `{"order"`, "no payload in the log")
 				require.Less(t, len(b.requests("PATCH")), 60)
 			})
 		}

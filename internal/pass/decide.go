@@ -85,13 +85,21 @@ func (w *chunk) caseOf(it *item) deadletter.Case {
 	}
 	for _, m := range it.members {
 		c.Members = append(c.Members, deadletter.Member{
-			ID: m.ID, Kind: m.Kind, Operation: m.Operation, Sends: m.source.Sends, Fields: m.write.Fields, Version: m.write.Version,
+			ID: m.ID, Kind: m.Kind, Operation: m.Operation, Sends: m.source.Sends, Fields: m.write.Fields, Version: m.version(),
 			Versionless: m.write.Versionless, FirstAttemptAt: m.FirstAttemptAt, Order: m.Order, Mode: m.Mode, Chosen: m.Chosen, Expect: m.Expect,
 			Wrote: m.Wrote, Problem: m.problem,
 			Waited: m.Kind == deadletter.MemberWrite && w.now.Sub(m.FirstAttemptAt).Seconds() > liveGrace,
 		})
 	}
 	return c
+}
+
+// version is the payload's, or the one that was given when the entry was filed.
+func (m *member) version() deadletter.Version {
+	if m.write.Version.IsZero() && !m.write.Versionless {
+		return m.Filed
+	}
+	return m.write.Version
 }
 
 // settlements are the outcomes of the members that take part in no write.

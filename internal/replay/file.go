@@ -5,11 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"airtable-replay/internal/deadletter"
 	"airtable-replay/internal/pipeline"
 	"airtable-replay/internal/store"
 )
+
+// futureTolerance is how far a filer's clock may be ahead of ours.
+const futureTolerance = time.Minute
 
 // FileEntry files a dead letter. created is false when the same was filed before: same source,
 // payload and first attempt (E4).
@@ -21,6 +25,13 @@ func (s *Service) FileEntry(ctx context.Context, f Filing) (e deadletter.Entry, 
 	}
 	if in.Operation == "" {
 		in.Operation = deadletter.Update
+	}
+	now, err := s.Store.Now(ctx)
+	if err != nil {
+		return deadletter.Entry{}, false, err
+	}
+	if f.FirstAttemptAt.After(now.Add(futureTolerance)) {
+		return deadletter.Entry{}, false, contradiction("first_attempt_at", "lies in the future; changes by hand until then would count as older than the failure")
 	}
 	if src, ok := s.Book.Source(f.SourceSystem); ok {
 		if err := identify(&in, src); err != nil {
@@ -47,7 +58,16 @@ func identify(in *store.Filing, src *pipeline.Source) error {
 	in.Version = id.Version
 	if in.SourceVersion == "" {
 		in.SourceVersion = id.VersionRaw
+		return nil
 	}
+	if !in.Version.IsZero() || src.Versionless {
+		return nil
+	}
+	v, err := deadletter.ParseVersion(src.Spec, in.SourceVersion, nil)
+	if err != nil {
+		return contradiction("source_version", err.Error())
+	}
+	in.Version = v
 	return nil
 }
 

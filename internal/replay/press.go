@@ -204,11 +204,7 @@ func (s *Service) refused(ctx context.Context, e deadletter.Entry, p Press, caus
 	if !ok || d.Code == deadletter.CodeInternal || d.Code == deadletter.CodeUnavailable {
 		return cause
 	}
-	note := d.Message
-	for _, f := range d.Fields {
-		note += " " + f.Field + ": " + f.Detail + "."
-	}
-	if err := s.Store.RefusePress(ctx, e.ID, p.RequestedBy, note); err != nil {
+	if err := s.Store.RefusePress(ctx, e.ID, p.RequestedBy, d.Sentence()); err != nil {
 		return err
 	}
 	return cause
@@ -225,10 +221,28 @@ func (s *Service) TakeInEntry(ctx context.Context, id string) error {
 	if deadletter.CodeOf(err) != deadletter.CodeNotFound {
 		return err
 	}
-	f, err := s.Intake.TakeInRow(ctx, id)
+	f, known, err := s.Intake.TakeInRow(ctx, id)
 	if err != nil {
-		return err
+		return s.refuseRow(ctx, id, err)
 	}
-	_, _, err = s.FileEntry(ctx, f)
-	return err
+	if known {
+		return nil
+	}
+	if _, _, err = s.FileEntry(ctx, f); err != nil {
+		return s.refuseRow(ctx, id, err)
+	}
+	return nil
+}
+
+// refuseRow tells the person at the button why a row cannot be taken in; the press is refused
+// either way.
+func (s *Service) refuseRow(ctx context.Context, id string, cause error) error {
+	d, ok := errors.AsType[*deadletter.Error](cause)
+	if !ok || d.Code == deadletter.CodeInternal || d.Code == deadletter.CodeUnavailable || d.Code == deadletter.CodeUpstream {
+		return cause
+	}
+	if err := s.Intake.RefuseRow(ctx, id, d.Sentence()); err != nil {
+		s.Logger.WarnContext(ctx, "refuse row", "row", id, "error", err)
+	}
+	return cause
 }

@@ -14,6 +14,9 @@ func (s *Service) StartRun(ctx context.Context, r RunRequest) (deadletter.Run, e
 	if err := checkRun(r); err != nil {
 		return deadletter.Run{}, err
 	}
+	if err := s.ownIDs(ctx, &r); err != nil {
+		return deadletter.Run{}, err
+	}
 	limit := s.AttemptCap
 	if r.Admin {
 		limit = 0
@@ -40,7 +43,38 @@ func (s *Service) StartRun(ctx context.Context, r RunRequest) (deadletter.Run, e
 	return run, err
 }
 
+// ownIDs turns record IDs of rows in the dead letter table into ours.
+func (s *Service) ownIDs(ctx context.Context, r *RunRequest) error {
+	own := map[string]string{}
+	for i, id := range r.Selector.IDs {
+		if !strings.HasPrefix(id, "rec") {
+			continue
+		}
+		e, err := s.Store.ShowEntry(ctx, id)
+		if err != nil {
+			return err
+		}
+		own[id], r.Selector.IDs[i] = e.ID, e.ID
+	}
+	expect := map[string]map[string]any{}
+	for id, values := range r.Expect {
+		if own[id] != "" {
+			id = own[id]
+		}
+		expect[id] = values
+	}
+	if r.Expect != nil {
+		r.Expect = expect
+	}
+	return nil
+}
+
 func checkRun(r RunRequest) error {
+	if r.DryRun {
+		err := deadletter.Errorf(deadletter.CodeInvalid, "", "the run cannot be accepted as it is")
+		err.Fields = []deadletter.FieldError{{Field: "dry_run", Rule: "supported", Detail: "runs cannot be tried out yet; preview entries one by one with GET /v1/entries/{id}/preview"}}
+		return err
+	}
 	if isEmpty(r.Selector) {
 		return emptySelection("the selector names nothing; name at least one of ids, reason, outcome, source, target, run, owner, first_attempt_from, first_attempt_to")
 	}

@@ -15,9 +15,12 @@ type previewer interface {
 	PreviewReplay(ctx context.Context, base string, it store.Item) (pass.Preview, error)
 }
 
-// intake reads a row that exists only in the dead letter table (T2).
+// intake reads rows that exist only in the dead letter table (T2).
 type intake interface {
-	TakeInRow(ctx context.Context, recordID string) (Filing, error)
+	// TakeInRow reads a row as a filing; known says that it turned out to be the row of an entry.
+	TakeInRow(ctx context.Context, recordID string) (f Filing, known bool, err error)
+	// RefuseRow unticks the row's box and leaves a note there.
+	RefuseRow(ctx context.Context, recordID, note string) error
 }
 
 // Config is what the service is made of.

@@ -27,15 +27,31 @@ type BaseState struct {
 
 // ListBases lists the configured bases with what waits for each.
 func (s *Store) ListBases(ctx context.Context) ([]BaseState, error) {
-	const listBases = `
+	return s.basesWhere(ctx, "b.name <> ''")
+}
+
+// FindBase is the state of one base.
+func (s *Store) FindBase(ctx context.Context, name string) (BaseState, error) {
+	bs, err := s.basesWhere(ctx, "b.name = $1 AND b.name <> ''", name)
+	if err != nil {
+		return BaseState{}, err
+	}
+	if len(bs) == 0 {
+		return BaseState{}, deadletter.Errorf(deadletter.CodeNotFound, "base-not-found", "there is no base %q", name)
+	}
+	return bs[0], nil
+}
+
+func (s *Store) basesWhere(ctx context.Context, where string, args ...any) ([]BaseState, error) {
+	listBases := `
 		SELECT name, halted_at IS NOT NULL, halted_at, halted_by, CASE WHEN halted_at IS NOT NULL THEN halt_reason WHEN paused_until > replay_now() THEN pause_reason ELSE '' END,
 			CASE WHEN paused_until > replay_now() THEN paused_until END,
 			(SELECT count(*) FROM entry WHERE base = b.name AND status = 'replaying'),
 			(SELECT count(*) FROM write WHERE base = b.name AND status = 'queued'),
 			(SELECT count(*) FROM mirror_row WHERE base = b.name AND dirty_at IS NOT NULL),
 			CASE WHEN lease_until > replay_now() THEN lease_holder ELSE '' END, CASE WHEN lease_until > replay_now() THEN lease_until END
-		FROM base b WHERE name <> '' ORDER BY name`
-	rows, err := s.db(ctx).Query(ctx, listBases)
+		FROM base b WHERE ` + where + ` ORDER BY name`
+	rows, err := s.db(ctx).Query(ctx, listBases, args...)
 	if err != nil {
 		return nil, interpretError("list bases", err)
 	}
@@ -48,32 +64,25 @@ func (s *Store) ListBases(ctx context.Context) ([]BaseState, error) {
 	return bs, interpretError("list bases", err)
 }
 
-// FindBase is the state of one base.
-func (s *Store) FindBase(ctx context.Context, name string) (BaseState, error) {
-	bs, err := s.ListBases(ctx)
-	if err != nil {
-		return BaseState{}, err
-	}
-	for _, b := range bs {
-		if b.Name == name {
-			return b, nil
-		}
-	}
-	return BaseState{}, deadletter.Errorf(deadletter.CodeNotFound, "base-not-found", "there is no base %q", name)
-}
-
 // PauseBase makes the whole base wait, in every process (W3). A longer pause that is already set
-// stays.
+// stays, with its reason.
 func (s *Store) PauseBase(ctx context.Context, base string, d time.Duration, reason string) error {
-	const pauseBase = `UPDATE base SET paused_until = greatest(coalesce(paused_until, '-infinity'), replay_now() + $2::interval), pause_reason = $3 WHERE name = $1`
+	const pauseBase = `UPDATE base SET paused_until = replay_now() + $2::interval, pause_reason = $3
+		WHERE name = $1 AND coalesce(paused_until, '-infinity') < replay_now() + $2::interval`
 	_, err := s.db(ctx).Exec(ctx, pauseBase, base, d, text(reason))
 	return interpretError("pause base", err)
 }
 
-// HaltBase stops a base until somebody resumes it (W7): live writes stay queued, claimed entries that
-// have no write under way go back to Pending Review. first is false when it was halted already.
+// HaltBase stops a base until somebody resumes it (W7): live writes stay queued, claimed entries go
+// back to Pending Review, but for those whose write a living pass has under way: it records their
+// outcome. first is false when it was halted already. The base row is locked against claims first, and
+// the claimed entries are looked for in a later statement, so that none is claimed and left behind.
 func (s *Store) HaltBase(ctx context.Context, base, reason, actor string) (first bool, err error) {
 	err = s.InTx(ctx, func(ctx context.Context) error {
+		const lockBase = `SELECT 1 FROM base WHERE name = $1 FOR UPDATE`
+		if _, err := s.db(ctx).Exec(ctx, lockBase, base); err != nil {
+			return err
+		}
 		const haltBase = `UPDATE base SET halted_at = replay_now(), halt_reason = $2, halted_by = $3 WHERE name = $1 AND halted_at IS NULL`
 		tag, err := s.db(ctx).Exec(ctx, haltBase, base, text(reason), text(actor))
 		if err != nil {

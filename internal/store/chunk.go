@@ -55,7 +55,8 @@ type Member struct {
 	LastStatus     int
 	LastError      string
 	Wrote          deadletter.Version
-	LandedIntent   string // a write of this entry that landed while nobody held it
+	Filed          deadletter.Version // as the filer gave it, for a payload that holds none
+	LandedIntent   string             // a write of this entry that landed while nobody held it
 	RunID          string
 	By             string
 	Alone          bool

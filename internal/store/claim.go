@@ -38,47 +38,76 @@ type Claimed struct {
 // ClaimEntries moves every selected entry from Pending Review to Replaying in one statement, with
 // its run, its claim number, its history and its place in the run (P1). Nothing selected: no run is
 // made and Claimed is empty. It locks the bases first, so that a pass that is about to end sees the
-// new work (R1).
+// new work (R1); when an entry belongs to a halted one, nothing is claimed and base-halted says so.
 func (s *Store) ClaimEntries(ctx context.Context, c Claim) (Claimed, error) {
 	var out Claimed
-	err := s.InTx(ctx, func(ctx context.Context) error {
-		if err := s.shareBases(ctx, c.Routes); err != nil {
-			return err
-		}
-		run, err := s.insertRun(ctx, c.Run)
-		if err != nil {
-			return err
-		}
-		out = Claimed{RunID: run}
-		seen := map[string]bool{}
-		rows, err := s.claimRows(ctx, run, c)
-		if err != nil {
-			return err
-		}
-		for _, r := range rows {
-			out.IDs = append(out.IDs, r.ID)
-			if !seen[r.Base] {
-				seen[r.Base] = true
-				out.Bases = append(out.Bases, r.Base)
-			}
-		}
-		if len(out.IDs) == 0 {
-			out = Claimed{}
-			_, err = s.db(ctx).Exec(ctx, `DELETE FROM run WHERE id = $1`, run)
-			return err
-		}
-		return s.finishClaim(ctx, run, c, out.IDs)
+	err := s.InTx(ctx, func(ctx context.Context) (err error) {
+		out, err = s.claim(ctx, c)
+		return err
 	})
-	return out, interpretError("claim entries", err)
+	if err != nil {
+		return Claimed{}, interpretError("claim entries", err)
+	}
+	return out, nil
 }
 
-func (s *Store) shareBases(ctx context.Context, routes []Route) error {
-	names := []string{""}
-	for _, r := range routes {
-		names = append(names, r.Base)
+func (s *Store) claim(ctx context.Context, c Claim) (Claimed, error) {
+	if err := c.Filter.check(); err != nil {
+		return Claimed{}, err
 	}
-	_, err := s.db(ctx).Exec(ctx, `SELECT 1 FROM base WHERE name = ANY ($1) ORDER BY name FOR KEY SHARE`, names)
-	return err
+	if c.Filter.isEmpty() {
+		return Claimed{}, deadletter.Errorf(deadletter.CodeInvalid, "empty-selection", "the selector names nothing to select")
+	}
+	halted, err := s.shareBases(ctx, c.Routes)
+	if err != nil {
+		return Claimed{}, err
+	}
+	run, err := s.insertRun(ctx, c.Run)
+	if err != nil {
+		return Claimed{}, err
+	}
+	rows, err := s.claimRows(ctx, run, c)
+	if err != nil {
+		return Claimed{}, err
+	}
+	out := Claimed{RunID: run}
+	for _, r := range rows {
+		if reason, ok := halted[r.Base]; ok {
+			return Claimed{}, deadletter.Errorf(deadletter.CodeConflict, "base-halted", "base %s is halted, nothing was started: %s", r.Base, reason)
+		}
+		out.IDs = append(out.IDs, r.ID)
+		out.Bases = append(out.Bases, r.Base)
+	}
+	out.Bases = allDistinct(out.Bases)
+	if len(out.IDs) == 0 {
+		_, err = s.db(ctx).Exec(ctx, `DELETE FROM run WHERE id = $1`, run)
+		return Claimed{}, err
+	}
+	return out, s.finishClaim(ctx, run, c, out.IDs)
+}
+
+// shareBases keeps the routes' bases from being released or halted until the claim is done, and
+// returns the halted ones with their reasons.
+func (s *Store) shareBases(ctx context.Context, routes []Route) (halted map[string]string, err error) {
+	bases := []string{""}
+	for _, r := range routes {
+		bases = append(bases, r.Base)
+	}
+	const shareBases = `SELECT name, halted_at IS NOT NULL, halt_reason FROM base WHERE name = ANY ($1) ORDER BY name FOR KEY SHARE`
+	rows, err := s.db(ctx).Query(ctx, shareBases, bases)
+	if err != nil {
+		return nil, err
+	}
+	halted = map[string]string{}
+	var name, reason string
+	var isHalted bool
+	_, err = pgx.ForEachRow(rows, []any{&name, &isHalted, &reason}, func() error {
+		if isHalted {
+			halted[name] = reason
+		}
+		return nil
+	})
+	return halted, err
 }
 
 type claimedRow struct {
@@ -86,22 +115,36 @@ type claimedRow struct {
 	Base string
 }
 
-func (s *Store) claimRows(ctx context.Context, run string, c Claim) ([]claimedRow, error) {
-	where, args := c.Filter.conditions("e")
-	if c.WithSiblings {
-		of, _ := c.Filter.conditions("o")
-		where = `(` + where + ` OR e.target_id IS NOT NULL AND EXISTS (SELECT 1 FROM entry o
-			WHERE o.target_table = e.target_table AND o.record_key = e.record_key AND o.status = 'pending_review' AND ` + of + `))`
-	}
+// selection is the SQL that picks the entries of a claim, as an expression over entry e with joins
+// and conditions. A limit counts the selected entries; their siblings come on top, so that no record
+// is torn apart.
+func (c Claim) selection() (with, join, where string, args pgx.NamedArgs) {
+	where, args = c.Filter.conditions("e")
+	spare := ""
 	if c.AttemptCap > 0 {
-		where += " AND e.own_failures < @cap"
+		spare = " AND e.own_failures < @cap"
 		args["cap"] = c.AttemptCap
 	}
-	order := "ORDER BY e.id"
+	where = "e.status = 'pending_review' AND " + where + spare
+	if c.Limit == 0 && !c.WithSiblings {
+		return "", "", where, args
+	}
+	limit := ""
 	if c.Limit > 0 {
-		order = "ORDER BY e.first_attempt_at, e.id LIMIT @limit"
+		limit = " ORDER BY e.first_attempt_at, e.id LIMIT @limit"
 		args["limit"] = c.Limit
 	}
+	with = `, chosen AS (SELECT e.id, e.target_table, e.record_key, e.target_id FROM entry e WHERE ` + where + limit + `)
+		, wanted AS (SELECT id FROM chosen`
+	if c.WithSiblings {
+		with += ` UNION SELECT e.id FROM chosen c JOIN entry e ON e.target_table = c.target_table AND e.record_key = c.record_key
+			WHERE c.target_id IS NOT NULL AND e.status = 'pending_review'` + spare
+	}
+	return with + ")", "JOIN wanted ON wanted.id = e.id", "e.status = 'pending_review'", args
+}
+
+func (s *Store) claimRows(ctx context.Context, run string, c Claim) ([]claimedRow, error) {
+	with, join, where, args := c.selection()
 	var sources, targets, bases []string
 	var ranks []int32
 	for _, r := range c.Routes {
@@ -120,10 +163,10 @@ func (s *Store) claimRows(ctx context.Context, run string, c Claim) ([]claimedRo
 	claimEntries := `
 		WITH route AS (
 			SELECT * FROM unnest(@sources::text[], @targets::text[], @bases::text[], @ranks::int[]) AS r (source, target, base, rank)
-		), pick AS (
+		)` + with + `, pick AS (
 			SELECT e.id, coalesce(r.target, e.target_table) AS target, coalesce(r.base, '') AS base, coalesce(r.rank, 0) AS rank
-			FROM entry e LEFT JOIN route r ON r.source = e.source_system
-			WHERE e.status = 'pending_review' AND ` + where + ` ` + order + ` FOR NO KEY UPDATE OF e
+			FROM entry e ` + join + ` LEFT JOIN route r ON r.source = e.source_system
+			WHERE ` + where + ` ORDER BY e.id FOR NO KEY UPDATE OF e
 		), claimed AS (
 			UPDATE entry e SET status = 'replaying', claim = e.claim + 1, run_id = @run_id, mode = @mode, chosen = coalesce(@chosen::text[], '{}'),
 				expect = NULL, press_reason = @press_reason, refusal = '', requested_by = @by, requested_at = replay_now(), updated_at = replay_now(),
@@ -151,19 +194,34 @@ func (s *Store) finishClaim(ctx context.Context, run string, c Claim, ids []stri
 	if _, err := s.db(ctx).Exec(ctx, `UPDATE run SET claimed = $2 WHERE id = $1`, run, len(ids)); err != nil {
 		return err
 	}
-	for id, expect := range c.Expect {
-		d, err := doc(expect)
-		if err != nil {
-			return err
-		}
-		if _, err := s.db(ctx).Exec(ctx, `UPDATE entry SET expect = $3 WHERE id = $1 AND run_id = $2`, id, run, d); err != nil {
-			return err
-		}
+	if err := s.keepExpected(ctx, run, c.Expect); err != nil {
+		return err
 	}
 	if c.Run.Kind != deadletter.RunPress {
 		return nil
 	}
 	return s.touchMirror(ctx, ids, mirrorPatience, false)
+}
+
+// keepExpected stores with each entry the values that its reviewer saw (R11).
+func (s *Store) keepExpected(ctx context.Context, run string, expected map[string]map[string]any) error {
+	if len(expected) == 0 {
+		return nil
+	}
+	var ids, docs []string
+	for id, expect := range expected {
+		if checkID(id) != nil {
+			return deadletter.Errorf(deadletter.CodeInvalid, "", "expect names %q, which is not the ID of an entry", id)
+		}
+		d, err := doc(expect)
+		if err != nil {
+			return err
+		}
+		ids, docs = append(ids, id), append(docs, d)
+	}
+	const keepExpected = `UPDATE entry e SET expect = x.expect::json FROM unnest($1::uuid[], $2::text[]) AS x (id, expect) WHERE e.id = x.id AND e.run_id = $3`
+	_, err := s.db(ctx).Exec(ctx, keepExpected, ids, docs, run)
+	return err
 }
 
 // RefusePress notes on an entry why a press was refused, and asks the mirror to untick the box, so
@@ -182,15 +240,16 @@ func (s *Store) RefusePress(ctx context.Context, id, actor, why string) error {
 	return interpretError("refuse press", err)
 }
 
-// Reidentify corrects the key, version and route of an entry from its present payload: its source may
-// have been configured, or its payload edited, since it was filed.
+// Reidentify corrects the key and version of an entry from its present payload: its source may have
+// been configured, or its payload edited, since it was filed. An entry that is no longer at Pending
+// Review is left alone: a pass may be working on it under its present key.
 func (s *Store) Reidentify(ctx context.Context, id string, targetID, sourceVersion string, v deadletter.Version) error {
 	version, sort := versionColumns(v)
 	updated, _ := v.Time()
 	const reidentify = `
 		UPDATE entry SET target_id = coalesce(@target_id, target_id), source_version = @source_version, version = @version,
 			version_sort = @version_sort::numeric, source_updated_at = @updated
-		WHERE id = @id AND (target_id, version, source_version) IS DISTINCT FROM (coalesce(@target_id, target_id), @version, @source_version)`
+		WHERE id = @id AND status = 'pending_review' AND (target_id, version, source_version) IS DISTINCT FROM (coalesce(@target_id, target_id), @version, @source_version)`
 	_, err := s.db(ctx).Exec(ctx, reidentify, names{
 		"id": id, "target_id": orNullText(targetID), "source_version": text(sourceVersion), "version": version, "version_sort": sort, "updated": orNull(updated),
 	})

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"airtable-replay/internal/deadletter"
@@ -24,6 +25,14 @@ type giveBack struct {
 // mayHaveLanded is what an entry says when it goes back while a write of its own is unaccounted for.
 const mayHaveLanded = " A write was under way: check the record, it may have been changed."
 
+// beingWritten is true of an entry e whose write a living pass has sent or is about to send. Its
+// outcome is known within a request's time; taking it away would only make that harder to tell.
+const beingWritten = `(EXISTS (SELECT 1 FROM base b WHERE b.name = e.base AND b.lease_until > replay_now())
+	AND EXISTS (SELECT 1 FROM intent_member im JOIN intent i ON i.id = im.intent_id
+		WHERE im.member_id = e.id AND im.claim = e.claim AND i.state = 'open' AND NOT i.retry))`
+
+// giveBack works on the entries that are not being written. Its caller holds their bases, so that no
+// write of theirs begins meanwhile.
 func (s *Store) giveBack(ctx context.Context, g giveBack) ([]string, error) {
 	for k, v := range map[string]any{
 		"event": g.transition, "reason": g.reason, "actor": text(g.actor), "note": text(g.note), "landed_note": mayHaveLanded,
@@ -33,7 +42,7 @@ func (s *Store) giveBack(ctx context.Context, g giveBack) ([]string, error) {
 	giveBackEntries := `
 		WITH pick AS (
 			SELECT e.id, EXISTS (SELECT 1 FROM intent_member im JOIN intent i ON i.id = im.intent_id WHERE im.member_id = e.id AND i.state = 'open') AS open
-			FROM entry e WHERE e.status = 'replaying' AND ` + g.where + ` ORDER BY e.id FOR NO KEY UPDATE OF e
+			FROM entry e WHERE e.status = 'replaying' AND NOT ` + beingWritten + ` AND ` + g.where + ` ORDER BY e.id FOR NO KEY UPDATE OF e
 		), given AS (
 			UPDATE entry e SET status = 'pending_review', claim = e.claim + 1, due_at = NULL, updated_at = replay_now(),
 				outcome = NULL, outcome_reason = @reason, replayed_by = @actor, replayed_at = replay_now(), replay_attempts = e.tries,
@@ -68,23 +77,25 @@ func (s *Store) giveBack(ctx context.Context, g giveBack) ([]string, error) {
 	return ids, s.touchMirror(ctx, ids, 0, true)
 }
 
+// distinct keeps the first of each value that is not empty.
 func distinct(list []string) []string {
-	seen := map[string]bool{"": true}
-	var out []string
-	for _, v := range list {
-		if !seen[v] {
-			seen[v] = true
-			out = append(out, v)
-		}
-	}
-	return out
+	return slices.DeleteFunc(allDistinct(list), func(v string) bool { return v == "" })
 }
 
-// stuck is true of a replaying entry e of base b that is due while its base, neither halted, paused
-// nor leased, has made no progress for @after (S1, R5). Paused, resting or waiting is not stuck.
+func allDistinct(list []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(list), func(v string) bool {
+		again := seen[v]
+		seen[v] = true
+		return again
+	})
+}
+
+// stuck is true of a replaying entry e of base b that has been due for @after while its base, neither
+// halted, paused nor leased, made no progress (S1, R5). Paused, resting or waiting is not stuck.
 const stuck = `e.status = 'replaying' AND e.due_at <= replay_now() - @after::interval AND b.halted_at IS NULL
 	AND coalesce(b.paused_until, '-infinity') <= replay_now() - @after::interval AND b.lease_until <= replay_now() AND b.progress_at <= replay_now() - @after::interval
-	AND NOT EXISTS (SELECT 1 FROM record_mark m WHERE m.target_table = e.target_table AND m.record_key = e.record_key AND m.rest_until > replay_now())`
+	AND NOT EXISTS (SELECT 1 FROM record_mark m WHERE m.target_table = e.target_table AND m.record_key = e.record_key AND m.rest_until > replay_now() - @after::interval)`
 
 // SweepStuck returns every stuck entry to Pending Review and lists them (S1).
 func (s *Store) SweepStuck(ctx context.Context, after time.Duration) (ids []string, err error) {
@@ -126,24 +137,21 @@ func (s *Store) ResetEntry(ctx context.Context, id, actor, reason string) error 
 		if err != nil {
 			return err
 		}
-		var leased bool
-		const lockBase = `SELECT lease_until > replay_now() FROM base WHERE name = $1 FOR NO KEY UPDATE`
-		if err := s.db(ctx).QueryRow(ctx, lockBase, e.Base).Scan(&leased); err != nil {
+		const lockBase = `SELECT 1 FROM base WHERE name = $1 FOR NO KEY UPDATE`
+		if _, err := s.db(ctx).Exec(ctx, lockBase, e.Base); err != nil {
 			return err
-		}
-		if leased {
-			if err := s.refuseBeingWritten(ctx, e); err != nil {
-				return err
-			}
 		}
 		ids, err := s.giveBack(ctx, giveBack{
 			transition: deadletter.TransitionReset, reason: deadletter.ReasonReset, actor: actor, note: resetNote(actor, reason),
 			where: "e.id = @id::uuid", args: pgx.NamedArgs{"id": e.ID},
 		})
-		if err == nil && len(ids) == 0 {
-			err = notReplaying(e)
+		if err != nil || len(ids) > 0 {
+			return err
 		}
-		return err
+		if e, err = s.ShowEntry(ctx, e.ID); err != nil {
+			return err
+		}
+		return notReset(e)
 	})
 	return interpretError("reset entry", err)
 }
@@ -156,22 +164,15 @@ func resetNote(actor, reason string) string {
 	return note
 }
 
-func notReplaying(e deadletter.Entry) error {
+// notReset says why an entry was not reset: it is being written, or not replaying at all.
+func notReset(e deadletter.Entry) error {
 	err := deadletter.Errorf(deadletter.CodeConflict, "entry-not-replaying", "only an entry that is replaying can be reset; this one is %s", e.Status)
-	err.EntryStatus = e.Status
-	return err
-}
-
-func (s *Store) refuseBeingWritten(ctx context.Context, e deadletter.Entry) error {
-	const openIntent = `SELECT EXISTS (SELECT 1 FROM intent_member im JOIN intent i ON i.id = im.intent_id WHERE im.member_id = $1 AND i.state = 'open' AND NOT i.retry)`
-	var open bool
-	if err := s.db(ctx).QueryRow(ctx, openIntent, e.ID).Scan(&open); err != nil || !open {
-		return err
+	if e.Status == deadletter.Replaying {
+		err = deadletter.Errorf(deadletter.CodeConflict, "entry-being-written", "a write of this entry is under way; its outcome will be recorded within a minute")
+		if e.Replay != nil {
+			err.RunID = e.Replay.RunID
+		}
 	}
-	err := deadletter.Errorf(deadletter.CodeConflict, "entry-being-written", "a write of this entry is under way; its outcome will be recorded within a minute")
 	err.EntryStatus = e.Status
-	if e.Replay != nil {
-		err.RunID = e.Replay.RunID
-	}
 	return err
 }

@@ -10,17 +10,20 @@ import (
 // nothing and stores nothing.
 func (s *Store) ItemOf(ctx context.Context, e deadletter.Entry) (it Item, err error) {
 	err = s.InTx(ctx, func(ctx context.Context) error {
-		const itemOf = `SELECT record_key, seq, wrote_version, coalesce(landed_intent::text, ''), flags FROM entry WHERE id = $1::uuid`
-		var wrote string
+		const itemOf = `SELECT record_key, seq, wrote_version, version, coalesce(landed_intent::text, ''), flags FROM entry WHERE id = $1::uuid`
+		var wrote, version string
 		m := Member{
 			MemberRef: MemberRef{Kind: deadletter.MemberEntry, ID: e.ID, Claim: e.Claim, Revision: e.PayloadRevision}, Source: e.SourceSystem,
 			Operation: e.Operation, RawPayload: e.RawPayload, FirstAttemptAt: e.FirstAttemptAt, Mode: deadletter.Checked,
 		}
 		var key string
-		if err := s.db(ctx).QueryRow(ctx, itemOf, e.ID).Scan(&key, &m.Order, &wrote, &m.LandedIntent, &m.Flags); err != nil {
+		if err := s.db(ctx).QueryRow(ctx, itemOf, e.ID).Scan(&key, &m.Order, &wrote, &version, &m.LandedIntent, &m.Flags); err != nil {
 			return err
 		}
 		if m.Wrote, err = parseVersion(wrote); err != nil {
+			return err
+		}
+		if m.Filed, err = parseVersion(version); err != nil {
 			return err
 		}
 		it = Item{Ref: RecordRef{Target: e.TargetTable, Key: key}, TargetID: e.TargetID}

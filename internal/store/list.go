@@ -29,6 +29,12 @@ type Filter struct {
 	Q                string    // part of the target ID, the error detail or the notes, in whatever case
 }
 
+// isEmpty tells whether the filter narrows nothing.
+func (f Filter) isEmpty() bool {
+	where, _ := f.conditions("e")
+	return where == "true"
+}
+
 // check refuses IDs that cannot be ours.
 func (f Filter) check() error {
 	err := deadletter.Errorf(deadletter.CodeInvalid, "", "the filter names something that is no ID")

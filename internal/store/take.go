@@ -151,7 +151,7 @@ func (s *Store) loadWrites(ctx context.Context, c *Chunk, at map[string]int, arg
 func (s *Store) loadEntries(ctx context.Context, c *Chunk, at map[string]int, args names) error {
 	const loadEntries = `
 		SELECT w.record_key, w.id::text, w.claim, w.payload_revision, w.source_system, w.operation, w.raw_payload, w.first_attempt_at, w.seq, w.mode, w.chosen, w.expect,
-			w.tries, coalesce(w.last_status, 0), w.last_error, w.wrote_version, coalesce(w.landed_intent::text, ''), coalesce(w.run_id::text, ''), w.requested_by, w.alone, w.flags
+			w.tries, coalesce(w.last_status, 0), w.last_error, w.wrote_version, coalesce(w.landed_intent::text, ''), coalesce(w.run_id::text, ''), w.requested_by, w.alone, w.flags, w.version
 		FROM entry w LEFT JOIN record_mark m USING (target_table, record_key)
 		WHERE w.base = @base AND w.target_table = @target AND w.record_key = ANY (@keys) AND w.status = 'replaying' AND w.due_at <= replay_now()
 			AND ` + notResting + ` ORDER BY w.version_sort NULLS FIRST, w.seq LIMIT 1000`
@@ -161,14 +161,17 @@ func (s *Store) loadEntries(ctx context.Context, c *Chunk, at map[string]int, ar
 	}
 	entries, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e keyedMember, err error) {
 		var expect []byte
-		var wrote string
+		var wrote, version string
 		err = row.Scan(&e.Key, &e.ID, &e.Claim, &e.Revision, &e.Source, &e.Operation, &e.RawPayload, &e.FirstAttemptAt, &e.Order, &e.Mode, &e.Chosen, &expect,
-			&e.Tries, &e.LastStatus, &e.LastError, &wrote, &e.LandedIntent, &e.RunID, &e.By, &e.Alone, &e.Flags)
+			&e.Tries, &e.LastStatus, &e.LastError, &wrote, &e.LandedIntent, &e.RunID, &e.By, &e.Alone, &e.Flags, &version)
 		if err != nil {
 			return e, err
 		}
 		e.Kind = deadletter.MemberEntry
 		if e.Wrote, err = parseVersion(wrote); err != nil {
+			return e, err
+		}
+		if e.Filed, err = parseVersion(version); err != nil {
 			return e, err
 		}
 		return e, read(expect, &e.Expect)
