@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Decide says what one record's waiting members change on it, and what becomes of each of them
@@ -59,14 +58,6 @@ type item struct {
 	note    string
 	why     string // the reason in words for fields without a fate of their own
 	merged  bool
-}
-
-// fate is what was decided about one field of one item.
-type fate struct {
-	action FieldAction
-	reason Reason
-	at     time.Time
-	why    string
 }
 
 func newDecision(c Case) *decision {

@@ -95,9 +95,9 @@ func (d *decision) closePart(it *item, held int, reasons map[Reason]bool, sure b
 	lost := reasons[ReasonSharedFieldChanged]
 	switch {
 	case it.doubt != "" && reasons[it.doubt] && (held == 0 || len(d.write) == 0):
-		it.close(NeedsReview, it.doubt, d.partNote(it), "nothing of it can be written without overwriting what may be newer")
+		it.close(NeedsReview, it.doubt, d.partNote(it)+nothingOfIt, "nothing of it can be written without overwriting what may be newer")
 	case held == 0 && lost && !sure:
-		it.close(NeedsReview, ReasonSharedFieldChanged, d.partNote(it), "nothing is written until the changed fields are reviewed")
+		it.close(NeedsReview, ReasonSharedFieldChanged, d.partNote(it)+nothingOfIt, "nothing is written until the changed fields are reviewed")
 	case held == 0 && lost:
 		it.close(Superseded, ReasonAllFieldsChanged, d.partNote(it), "every field was changed after the failure")
 	case held == 0:
@@ -113,12 +113,19 @@ func (d *decision) closePart(it *item, held int, reasons map[Reason]bool, sure b
 	}
 }
 
+const nothingOfIt = " Nothing of it was written; review the fields."
+
 // crown names the newest item of the write as its carrier; the others are merged into it.
 func (d *decision) crown(open []*item) {
-	carried := false
+	var carrier *item
 	for _, it := range slices.Backward(open) {
-		if it.outcome == Replayed || it.outcome == PartiallyReplayed {
-			it.merged, carried = carried, true
+		switch {
+		case !it.inWrite():
+		case carrier == nil:
+			carrier = it
+		default:
+			it.merged = true
+			it.note += " Settled together with " + carrier.ID + "."
 		}
 	}
 }
