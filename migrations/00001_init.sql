@@ -255,6 +255,7 @@ CREATE TABLE intent (
     version_before text        NOT NULL DEFAULT '',
     state          text        NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'landed', 'not_landed', 'unknown')),
     attempts       json        NOT NULL DEFAULT '[]',
+    lease_token    bigint      NOT NULL, -- of the pass that made the last attempt
     retry          boolean     NOT NULL DEFAULT false, -- the sender gave up on its last attempt and said so: the same write may be sent again (R4b)
     may_land_until timestamptz NOT NULL,
     look_at        timestamptz NOT NULL,

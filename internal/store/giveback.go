@@ -27,9 +27,8 @@ const mayHaveLanded = " A write was under way: check the record, it may have bee
 
 // beingWritten is true of an entry e whose write a living pass has sent or is about to send. Its
 // outcome is known within a request's time; taking it away would only make that harder to tell.
-const beingWritten = `(EXISTS (SELECT 1 FROM base b WHERE b.name = e.base AND b.lease_until > replay_now())
-	AND EXISTS (SELECT 1 FROM intent_member im JOIN intent i ON i.id = im.intent_id
-		WHERE im.member_id = e.id AND im.claim = e.claim AND i.state = 'open' AND NOT i.retry))`
+const beingWritten = `EXISTS (SELECT 1 FROM intent_member im JOIN intent i ON i.id = im.intent_id JOIN base b ON b.name = i.base
+	WHERE im.member_id = e.id AND im.claim = e.claim AND i.state = 'open' AND NOT i.retry AND i.lease_token = b.lease_token AND b.lease_until > replay_now())`
 
 // giveBack works on the entries that are not being written. Its caller holds their bases, so that no
 // write of theirs begins meanwhile.

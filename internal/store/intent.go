@@ -95,10 +95,10 @@ func (s *Store) storeIntent(ctx context.Context, l Lease, w Intend, b Bounds) (s
 	bound := b.SendWithin + b.RequestTimeout + b.LandingBound
 	if w.IntentID != "" {
 		const sendAgain = `
-			UPDATE intent SET retry = false, may_land_until = replay_now() + @bound::interval, look_at = replay_now() + @soon::interval,
+			UPDATE intent SET retry = false, lease_token = @lease, may_land_until = replay_now() + @bound::interval, look_at = replay_now() + @soon::interval,
 				attempts = (attempts::jsonb || jsonb_build_object('at', replay_now(), 'fate', 'open', 'may_land_until', replay_now() + @bound::interval))::json
 			WHERE id = @id AND state = 'open'`
-		_, err := s.db(ctx).Exec(ctx, sendAgain, names{"id": w.IntentID, "bound": bound, "soon": l.Length})
+		_, err := s.db(ctx).Exec(ctx, sendAgain, names{"id": w.IntentID, "lease": l.Token, "bound": bound, "soon": l.Length})
 		return w.IntentID, err
 	}
 	id := newID()
@@ -114,14 +114,14 @@ func (s *Store) storeIntent(ctx context.Context, l Lease, w Intend, b Bounds) (s
 	versionBefore, _ := versionColumns(w.VersionBefore)
 	const storeIntent = `
 		INSERT INTO intent (id, base, target_table, record_key, record_id, creates, clock, fields, before, version, version_before,
-			attempts, may_land_until, look_at)
+			attempts, lease_token, may_land_until, look_at)
 		VALUES (@id, @base, @target, @key, @record, @creates, @clock, @fields, @before, @version, @version_before,
 			json_build_array(json_build_object('at', replay_now(), 'fate', 'open', 'may_land_until', replay_now() + @bound::interval)),
-			replay_now() + @bound::interval, replay_now() + @soon::interval)`
+			@lease, replay_now() + @bound::interval, replay_now() + @soon::interval)`
 	_, err = s.db(ctx).Exec(ctx, storeIntent, names{
 		"id": id, "base": l.Base, "target": w.Ref.Target, "key": w.Ref.Key, "record": w.Plan.RecordID,
 		"creates": w.Plan.Action == deadletter.ActionCreate, "clock": w.Clock, "fields": fields, "before": before,
-		"version": version, "version_before": versionBefore, "bound": bound, "soon": l.Length,
+		"version": version, "version_before": versionBefore, "lease": l.Token, "bound": bound, "soon": l.Length,
 	})
 	if err != nil {
 		return "", err
