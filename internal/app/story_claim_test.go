@@ -183,6 +183,36 @@ func TestB102HalfDoneBeforeItFailed(t *testing.T) {
 	}
 }
 
+// B109: a job that fails runs again, twins and all; no job of ours is unique, so none stands in the way.
+func TestB109FailedJobRunsAgain(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t, apptest.Options{NoStart: true})
+	_, err := w.DB.Pool.Exec(t.Context(), `
+		CREATE SEQUENCE intents;
+		CREATE FUNCTION fail_first() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN
+			IF nextval('intents') = 1 THEN RAISE EXCEPTION 'the disk is full'; END IF;
+			RETURN NEW;
+		END $$;
+		CREATE TRIGGER fail_first BEFORE INSERT ON intent FOR EACH ROW EXECUTE FUNCTION fail_first()`)
+	require.NoError(t, err)
+	first := w.File(t, apptest.Order("O-3", "2026-10-02T08:00:00Z", shipped), nil)
+	second := w.File(t, apptest.Order("O-1", "2026-10-02T08:00:00Z", shipped), nil)
+	w.Press(t, first, nil)
+	w.Press(t, second, nil)
+	w.Start(t, 0)
+	apptest.RequireOutcome(t, w.Settled(t, first), "replayed", "")
+	apptest.RequireOutcome(t, w.Settled(t, second), "replayed", "")
+	require.Equal(t, 1, w.Writes())
+	var failed, open int
+	apptest.Eventually(t, func() bool {
+		const jobs = `SELECT count(*) FILTER (WHERE cardinality(errors) > 0), count(*) FILTER (WHERE state <> 'completed') FROM river_job`
+		require.NoError(t, w.DB.Pool.QueryRow(t.Context(), jobs).Scan(&failed, &open))
+		return open == 0
+	}, "the failed job has run again")
+	require.Equal(t, 1, failed)
+}
+
 // B113: the process that had taken the job is killed; another one does the work, long before the queue
 // itself would give the job to somebody else.
 func TestB113ProcessKilledOverItsJob(t *testing.T) {
