@@ -8,7 +8,11 @@ import (
 	"log/slog"
 	"strings"
 	"sync/atomic"
+	"time"
 )
+
+// storyTimeout is after how long a scene that waits for its outcome is given up; the story takes seconds.
+const storyTimeout = 3 * time.Minute
 
 // demoCommand runs everything at once on this machine.
 type demoCommand struct {
@@ -61,7 +65,9 @@ func (c *demoCommand) play(p *process, stage *stage, quiet gate) error {
 		return interrupted(p.ctx, err)
 	}
 	if c.Once {
-		return play.perform(p.ctx, p.stdout)
+		ctx, cancel := context.WithTimeout(p.ctx, storyTimeout)
+		defer cancel()
+		return play.perform(ctx, p.stdout)
 	}
 	if err := invite(p.stdout, stage, play); err != nil {
 		return err

@@ -33,7 +33,7 @@ func scenes() []scene {
 		{"O-1", "the sender has sent Delivered", "Status", press(newerSent, client.ModeChecked), ending{"Superseded", "newer_from_sender", "Delivered"}},
 		{"O-2", "Delivery Date edited by hand", "Delivery Date", press(editedByHand, client.ModeChecked), ending{"Needs Review", "shared_field_changed", "2026-10-09"}},
 		{"O-2", "reviewer: the unchanged fields", "Delivery Date", press(editedByHand, client.ModeUnchangedFields), ending{"Partially Replayed", "shared_field_changed", "2026-10-09"}},
-		{"O-3", "nothing", "Status", press(clean, client.ModeChecked), ending{"Replayed", "-", "Shipped"}},
+		{"O-3", "nothing; by the Airtable button", "Status", pressButton, ending{"Replayed", "-", "Shipped"}},
 		{"O-9", "the record does not exist", "Status", press(missing, client.ModeChecked), ending{"Replay Failed", "no_match", "-"}},
 		{"O-5", "two presses at once: the first", "Status", pressTwice, ending{"Replayed", "-", "Shipped"}},
 		{"O-5", "two presses at once: the other", "Status", recallRefusal, ending{refusedPress, "entry-not-pending", "Shipped"}},
@@ -56,6 +56,28 @@ func press(name string, mode client.Mode) act {
 		e, err := p.client.until(ctx, id, settled)
 		return endingOf(e), err
 	}
+}
+
+// pressButton ticks Replay Requested in the dead letter table, as the button does; its automation calls the
+// service. The outcome must come back to the row, and the box must be free again (mission T3).
+func pressButton(ctx context.Context, p *play) (ending, error) {
+	filed, err := p.client.until(ctx, p.entries[clean], func(e client.Entry) bool { return e.DLQRecordID != nil })
+	if err != nil {
+		return ending{}, err
+	}
+	tick := map[string]any{"Replay Requested": true, "Replay Requested By": "Ann"}
+	if err := p.client.edit(ctx, deadLetters, *filed.DLQRecordID, "Ann", tick); err != nil {
+		return ending{}, err
+	}
+	e, err := p.client.until(ctx, filed.ID, settled)
+	if err != nil {
+		return ending{}, err
+	}
+	how := endingOf(e)
+	return how, poll(ctx, func() (bool, error) {
+		r, found, err := p.client.find(ctx, deadLetters, "DLQ Record ID", filed.ID)
+		return found && r.Fields["Replay Outcome"] == how.outcome && r.Fields["Replay Requested"] == nil, err
+	})
 }
 
 // pressTwice presses the same entry twice at the same time. One press is accepted; the answer to the

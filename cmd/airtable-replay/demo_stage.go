@@ -16,8 +16,11 @@ import (
 	"airtable-replay/internal/sandbox"
 )
 
-// demoBase is the base of the demo's seed.
-const demoBase = "appOrdersSandbox01"
+// The base of the demo's seed, and the table in it that has the button.
+const (
+	demoBase    = "appOrdersSandbox01"
+	deadLetters = "Dead Letter Queue"
+)
 
 // demoGrace is how long the demo's work may take to end.
 const demoGrace = 25 * time.Second
