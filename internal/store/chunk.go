@@ -132,3 +132,25 @@ func (i OpenIntent) Certain(answered bool) bool {
 	}
 	return unknown == 0 || !answered && unknown == 1
 }
+
+// openUntil is when the last of the attempts of unknown fate can no longer land; zero: there is none.
+func (i OpenIntent) openUntil() time.Time {
+	var until time.Time
+	for _, a := range i.Attempts {
+		if a.Fate == deadletter.FateOpen {
+			until = latest(until, a.MayLandUntil)
+		}
+	}
+	return until
+}
+
+// entries are the members that are entries, by ID.
+func (i OpenIntent) entries() []string {
+	var ids []string
+	for _, m := range i.Members {
+		if m.Kind == deadletter.MemberEntry {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
+}

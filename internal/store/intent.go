@@ -29,29 +29,20 @@ type Bounds struct {
 }
 
 // StoreIntents stores the writes of a chunk and the outcomes of the members that need none, in one
-// transaction under the lease. A record of which a member is no longer held is left out: its ID in the
-// answer is empty and it must not be sent. The departure of the write is noted as of now.
+// transaction under the lease. A record of which a member is no longer held is left out, with all that
+// was decided about it, since that was decided together: its ID in the answer is empty and it must not
+// be sent. The departure of the write is noted as of now.
 func (s *Store) StoreIntents(ctx context.Context, l Lease, writes []Intend, settle []Settlement, b Bounds, interval time.Duration) (ids []string, err error) {
-	ids = make([]string, len(writes))
 	err = s.fenced(ctx, l, func(ctx context.Context) error {
-		var refs []MemberRef
-		for _, w := range writes {
-			for _, m := range w.Members {
-				refs = append(refs, m.MemberRef)
-			}
+		var left []RecordRef
+		if ids, left, err = s.storeHeld(ctx, l, writes, b); err != nil {
+			return err
 		}
-		held, err := s.heldMembers(ctx, refs)
+		decided, err := s.withoutRecords(ctx, settle, left)
 		if err != nil {
 			return err
 		}
-		for i, w := range writes {
-			if !slices.ContainsFunc(w.Members, func(m IntentMember) bool { return !held[m.ID] }) {
-				if ids[i], err = s.storeIntent(ctx, l, w, b); err != nil {
-					return err
-				}
-			}
-		}
-		if err := s.settleAll(ctx, settle); err != nil {
+		if _, err := s.settleAll(ctx, decided); err != nil {
 			return err
 		}
 		if _, err := s.db(ctx).Exec(ctx, `UPDATE base SET taking = '[]' WHERE name = $1`, l.Base); err != nil {
@@ -60,6 +51,52 @@ func (s *Store) StoreIntents(ctx context.Context, l Lease, writes []Intend, sett
 		return s.departNow(ctx, l.Base, interval, writeOfPair)
 	})
 	return ids, interpretError("store intents", err)
+}
+
+// storeHeld stores the writes whose members are all held, and returns the records that it left out.
+func (s *Store) storeHeld(ctx context.Context, l Lease, writes []Intend, b Bounds) (ids []string, left []RecordRef, err error) {
+	ids = make([]string, len(writes))
+	var refs []MemberRef
+	for _, w := range writes {
+		for _, m := range w.Members {
+			refs = append(refs, m.MemberRef)
+		}
+	}
+	held, err := s.heldMembers(ctx, refs)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, w := range writes {
+		if !slices.ContainsFunc(w.Members, func(m IntentMember) bool { return !held[m.ID] }) {
+			if ids[i], err = s.storeIntent(ctx, l, w, b); err != nil {
+				return nil, nil, err
+			}
+		}
+		if ids[i] == "" {
+			left = append(left, w.Ref)
+		}
+	}
+	return ids, left, nil
+}
+
+// withoutRecords leaves out the outcomes of members of these records.
+func (s *Store) withoutRecords(ctx context.Context, settle []Settlement, left []RecordRef) ([]Settlement, error) {
+	if len(left) == 0 || len(settle) == 0 {
+		return settle, nil
+	}
+	var ids, targets, keys []string
+	for _, v := range settle {
+		ids = append(ids, v.ID)
+	}
+	for _, r := range left {
+		targets, keys = append(targets, r.Target), append(keys, r.Key)
+	}
+	const membersOfRecords = `
+		WITH record AS (SELECT * FROM unnest($2::text[], $3::text[]) AS r (target_table, record_key))
+		SELECT id::text FROM entry JOIN record USING (target_table, record_key) WHERE id = ANY ($1::uuid[])
+		UNION ALL SELECT id::text FROM write JOIN record USING (target_table, record_key) WHERE id = ANY ($1::uuid[])`
+	gone, err := s.idsOf(ctx, "find members of records", membersOfRecords, ids, targets, keys)
+	return slices.DeleteFunc(slices.Clone(settle), func(v Settlement) bool { return slices.Contains(gone, v.ID) }), err
 }
 
 // heldMembers locks members in order and tells which are still what the pass took them for.
@@ -91,15 +128,24 @@ func (s *Store) heldMembers(ctx context.Context, refs []MemberRef) (map[string]b
 	return held, nil
 }
 
+// sendAgain adds an attempt to an intent. The answer is empty when there is no more to send: the intent
+// is closed, or an answer to an earlier attempt has turned up.
+func (s *Store) sendAgain(ctx context.Context, l Lease, id string, bound time.Duration) (string, error) {
+	const sendAgain = `
+		UPDATE intent SET retry = false, lease_token = @lease, may_land_until = replay_now() + @bound::interval, look_at = replay_now() + @soon::interval,
+			attempts = (attempts::jsonb || jsonb_build_object('at', replay_now(), 'fate', 'open', 'may_land_until', replay_now() + @bound::interval))::json
+		WHERE id = @id AND state = 'open' AND fact IS NULL`
+	tag, err := s.db(ctx).Exec(ctx, sendAgain, names{"id": id, "lease": l.Token, "bound": bound, "soon": l.Length})
+	if err != nil || tag.RowsAffected() == 0 {
+		return "", err
+	}
+	return id, nil
+}
+
 func (s *Store) storeIntent(ctx context.Context, l Lease, w Intend, b Bounds) (string, error) {
 	bound := b.SendWithin + b.RequestTimeout + b.LandingBound
 	if w.IntentID != "" {
-		const sendAgain = `
-			UPDATE intent SET retry = false, lease_token = @lease, may_land_until = replay_now() + @bound::interval, look_at = replay_now() + @soon::interval,
-				attempts = (attempts::jsonb || jsonb_build_object('at', replay_now(), 'fate', 'open', 'may_land_until', replay_now() + @bound::interval))::json
-			WHERE id = @id AND state = 'open'`
-		_, err := s.db(ctx).Exec(ctx, sendAgain, names{"id": w.IntentID, "lease": l.Token, "bound": bound, "soon": l.Length})
-		return w.IntentID, err
+		return s.sendAgain(ctx, l, w.IntentID, bound)
 	}
 	id := newID()
 	fields, err := doc(w.Plan.Fields)
@@ -130,56 +176,64 @@ func (s *Store) storeIntent(ctx context.Context, l Lease, w Intend, b Bounds) (s
 }
 
 func (s *Store) storeIntentMembers(ctx context.Context, id string, members []IntentMember) error {
+	var kinds, ids, verdicts []string
+	var claims []int64
+	var revisions []int32
 	for _, m := range members {
 		verdict, err := doc(m.Verdict)
 		if err != nil {
 			return err
 		}
-		const storeMember = `INSERT INTO intent_member (intent_id, kind, member_id, claim, revision, verdict) VALUES (@intent, @kind, @id, @claim, @revision, @verdict)`
-		if _, err := s.db(ctx).Exec(ctx, storeMember, names{
-			"intent": id, "kind": m.Kind, "id": m.ID, "claim": m.Claim, "revision": m.Revision, "verdict": verdict,
-		}); err != nil {
-			return err
-		}
+		kinds, ids, verdicts = append(kinds, string(m.Kind)), append(ids, m.ID), append(verdicts, verdict)
+		claims, revisions = append(claims, m.Claim), append(revisions, int32(m.Revision))
 	}
-	return nil
+	const storeMembers = `
+		INSERT INTO intent_member (intent_id, kind, member_id, claim, revision, verdict)
+		SELECT @intent, kind, id, claim, revision, verdict::json
+		FROM unnest(@kinds::text[], @ids::uuid[], @claims::bigint[], @revisions::int[], @verdicts::text[]) AS m (kind, id, claim, revision, verdict)`
+	_, err := s.db(ctx).Exec(ctx, storeMembers, names{
+		"intent": id, "kinds": kinds, "ids": ids, "claims": claims, "revisions": revisions, "verdicts": verdicts,
+	})
+	return err
 }
 
 const intentColumns = `i.id::text, i.target_table, i.record_key, i.record_id, i.creates, i.clock, i.fields, i.before, i.version, i.version_before,
 	i.retry, i.fact, i.attempts, i.may_land_until, i.look_at <= replay_now()`
 
-func (s *Store) loadIntents(ctx context.Context, c *Chunk, at map[string]int, args names) error {
-	const loadIntents = `SELECT ` + intentColumns + ` FROM intent i WHERE i.target_table = $1 AND i.record_key = ANY ($2) AND i.state = 'open' ORDER BY i.created_at, i.id`
-	rows, err := s.db(ctx).Query(ctx, loadIntents, args["target"], args["keys"])
-	if err != nil {
-		return err
-	}
-	found, err := pgx.CollectRows(rows, scanIntent)
-	if err != nil {
-		return err
-	}
-	for _, i := range found {
-		if i.Members, err = s.intentMembers(ctx, i.ID); err != nil {
-			return err
-		}
-		it := &c.Items[at[i.key]]
-		it.Intents = append(it.Intents, i.OpenIntent)
-	}
-	return nil
-}
-
 // FindIntent loads one intent, open or closed, with its members.
 func (s *Store) FindIntent(ctx context.Context, id string) (OpenIntent, error) {
-	rows, err := s.db(ctx).Query(ctx, `SELECT `+intentColumns+` FROM intent i WHERE i.id = $1::uuid`, id)
+	found, err := s.intents(ctx, `SELECT `+intentColumns+` FROM intent i WHERE i.id = $1::uuid`, id)
+	if err == nil && len(found) == 0 {
+		err = pgx.ErrNoRows
+	}
 	if err != nil {
 		return OpenIntent{}, interpretError("find intent", err)
 	}
-	found, err := pgx.CollectExactlyOneRow(rows, scanIntent)
+	return found[0].OpenIntent, nil
+}
+
+// intents runs a query for intentColumns and adds the members.
+func (s *Store) intents(ctx context.Context, query string, args ...any) ([]keyedIntent, error) {
+	rows, err := s.db(ctx).Query(ctx, query, args...)
 	if err != nil {
-		return OpenIntent{}, interpretError("find intent", err)
+		return nil, err
 	}
-	found.Members, err = s.intentMembers(ctx, id)
-	return found.OpenIntent, interpretError("find intent", err)
+	found, err := pgx.CollectRows(rows, scanIntent)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	at := map[string]int{}
+	var ids []string
+	for i, in := range found {
+		at[in.ID] = i
+		ids = append(ids, in.ID)
+	}
+	members, err := s.intentMembers(ctx, ids)
+	for _, m := range members {
+		in := &found[at[m.intent]]
+		in.Members = append(in.Members, m.IntentMember)
+	}
+	return found, err
 }
 
 type keyedIntent struct {
@@ -209,19 +263,24 @@ func scanIntent(row pgx.CollectableRow) (i keyedIntent, err error) {
 	return i, nil
 }
 
-func (s *Store) intentMembers(ctx context.Context, id string) ([]IntentMember, error) {
+type intentMember struct {
+	IntentMember
+	intent string
+}
+
+func (s *Store) intentMembers(ctx context.Context, intents []string) ([]intentMember, error) {
 	const listMembers = `
-		SELECT m.kind, m.member_id::text, m.claim, m.revision, m.verdict,
+		SELECT m.intent_id::text, m.kind, m.member_id::text, m.claim, m.revision, m.verdict,
 			coalesce(e.status = 'replaying' AND e.claim = m.claim, w.status = 'queued', false)
 		FROM intent_member m LEFT JOIN entry e ON m.kind = 'entry' AND e.id = m.member_id LEFT JOIN write w ON m.kind = 'write' AND w.id = m.member_id
-		WHERE m.intent_id = $1::uuid ORDER BY m.member_id`
-	rows, err := s.db(ctx).Query(ctx, listMembers, id)
+		WHERE m.intent_id = ANY ($1::uuid[]) ORDER BY m.intent_id, m.member_id`
+	rows, err := s.db(ctx).Query(ctx, listMembers, intents)
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (m IntentMember, err error) {
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (m intentMember, err error) {
 		var verdict []byte
-		if err = row.Scan(&m.Kind, &m.ID, &m.Claim, &m.Revision, &verdict, &m.Held); err != nil {
+		if err = row.Scan(&m.intent, &m.Kind, &m.ID, &m.Claim, &m.Revision, &verdict, &m.Held); err != nil {
 			return m, err
 		}
 		return m, read(verdict, &m.Verdict)
@@ -229,13 +288,27 @@ func (s *Store) intentMembers(ctx context.Context, id string) ([]IntentMember, e
 }
 
 // StoreFact keeps the answer that proves that an intent has landed. Anybody who has it may store it,
-// lease or not (R4); the next pass settles what hangs on it.
+// lease or not (R4); the next pass settles what hangs on it. Where the intent was closed meanwhile, as of
+// unknown fate, its entries are told at once.
 func (s *Store) StoreFact(ctx context.Context, intentID string, f Fact) error {
 	fact, err := doc(f)
 	if err != nil {
 		return err
 	}
-	const storeFact = `UPDATE intent SET fact = $2, look_at = replay_now() WHERE id = $1::uuid AND state = 'open' AND fact IS NULL`
-	_, err = s.db(ctx).Exec(ctx, storeFact, intentID, fact)
+	err = s.InTx(ctx, func(ctx context.Context) error {
+		const storeFact = `UPDATE intent SET fact = $2, look_at = replay_now() WHERE id = $1::uuid AND state = 'open' AND fact IS NULL`
+		if tag, err := s.db(ctx).Exec(ctx, storeFact, intentID, fact); err != nil || tag.RowsAffected() == 1 {
+			return err
+		}
+		const storeLateFact = `UPDATE intent SET fact = $2, state = 'landed' WHERE id = $1::uuid AND state = 'unknown'`
+		if tag, err := s.db(ctx).Exec(ctx, storeLateFact, intentID, fact); err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		in, err := s.FindIntent(ctx, intentID)
+		if err != nil {
+			return err
+		}
+		return s.tellLanded(ctx, in, in.entries())
+	})
 	return interpretError("store fact", err)
 }

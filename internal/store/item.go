@@ -26,16 +26,12 @@ func (s *Store) ItemOf(ctx context.Context, e deadletter.Entry) (it Item, err er
 		if m.Filed, err = parseVersion(version); err != nil {
 			return err
 		}
-		it = Item{Ref: RecordRef{Target: e.TargetTable, Key: key}, TargetID: e.TargetID}
-		c := Chunk{Target: e.TargetTable, Items: []Item{it}}
-		at := map[string]int{key: 0}
-		args := names{"target": e.TargetTable, "keys": []string{key}}
-		for _, load := range []func(context.Context, *Chunk, map[string]int, names) error{s.loadMarks, s.loadSiblings, s.loadIntents} {
-			if err := load(ctx, &c, at, args); err != nil {
-				return err
-			}
+		l := &loading{Chunk: &Chunk{Target: e.TargetTable}, at: map[string]int{key: 0}}
+		l.Items = []Item{{Ref: RecordRef{Target: e.TargetTable, Key: key}, TargetID: e.TargetID}}
+		if err := s.loadAround(ctx, l); err != nil {
+			return err
 		}
-		it = c.Items[0]
+		it = l.Items[0]
 		it.Members = []Member{m}
 		it.Siblings = without(it.Siblings, e.ID)
 		return nil

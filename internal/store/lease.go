@@ -14,16 +14,20 @@ type Lease struct {
 	Length time.Duration // each renewal's, counted on the database's clock
 }
 
+// sqlNow is the shared clock, read once for a statement: unlike the function itself, an index can be
+// searched with it.
+const sqlNow = `(SELECT replay_now())`
+
 // dueWork tells, as an SQL condition over @base, whether anything of a base can be worked on now:
 // an intent to look at, a write or an entry that is due and whose record does not rest, a row to
 // mirror.
 const dueWork = `(
-	EXISTS (SELECT 1 FROM intent i WHERE i.base = @base AND i.state = 'open' AND i.look_at <= replay_now())
+	EXISTS (SELECT 1 FROM intent i WHERE i.base = @base AND i.state = 'open' AND i.look_at <= ` + sqlNow + `)
 	OR EXISTS (SELECT 1 FROM write w LEFT JOIN record_mark m USING (target_table, record_key)
-		WHERE w.base = @base AND w.status = 'queued' AND w.due_at <= replay_now() AND ` + notResting + `)
+		WHERE w.base = @base AND w.status = 'queued' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + `)
 	OR EXISTS (SELECT 1 FROM entry w LEFT JOIN record_mark m USING (target_table, record_key)
-		WHERE w.base = @base AND w.status = 'replaying' AND w.due_at <= replay_now() AND ` + notResting + `)
-	OR EXISTS (SELECT 1 FROM mirror_row r WHERE r.base = @base AND r.dirty_at IS NOT NULL AND r.due_at <= replay_now()))`
+		WHERE w.base = @base AND w.status = 'replaying' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + `)
+	OR EXISTS (SELECT 1 FROM mirror_row r WHERE r.base = @base AND r.dirty_at IS NOT NULL AND r.due_at <= ` + sqlNow + `))`
 
 // notResting is true of an item w unless its record m rests; an item whose own write was given up on
 // may be sent again meanwhile, as the same write (R4b).

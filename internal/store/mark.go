@@ -19,14 +19,6 @@ type guardDoc struct {
 	Value any    `json:"value"`
 }
 
-func (s *Store) loadMarks(ctx context.Context, c *Chunk, at map[string]int, args names) error {
-	marks, err := s.marks(ctx, c.Target, args["keys"].([]string))
-	for key, m := range marks {
-		c.Items[at[key]].Mark = m
-	}
-	return err
-}
-
 // FindMark is what is remembered of one record; the zero Mark where nothing is.
 func (s *Store) FindMark(ctx context.Context, ref RecordRef) (Mark, error) {
 	marks, err := s.marks(ctx, ref.Target, []string{ref.Key})
