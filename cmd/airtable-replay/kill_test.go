@@ -23,6 +23,7 @@ type site struct {
 	db   *storetest.DB
 	env  []string
 	file string
+	text string
 }
 
 func newSite(t *testing.T, sandboxURL, more string) *site {
@@ -33,7 +34,7 @@ func newSite(t *testing.T, sandboxURL, more string) *site {
 	text := strings.ReplaceAll(apptest.DefaultConfig, "SANDBOX", sandboxURL)
 	text = text[:strings.LastIndex(text, "replay:")] + more
 	return &site{
-		World: &apptest.World{Token: adminToken}, db: db, file: write(t, "replay.yaml", text),
+		World: &apptest.World{Token: adminToken}, db: db, file: write(t, "replay.yaml", text), text: text,
 		env: []string{"DATABASE_URL=" + db.URL, "AIRTABLE_TOKEN=patSandbox.full"},
 	}
 }
