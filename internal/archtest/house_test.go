@@ -42,7 +42,7 @@ var annexes = map[string]annex{
 	"api":                            {importedBy: []string{"internal/httpapi", "internal/app"}},
 	"api/client":                     {importedBy: []string{"cmd/airtable-replay"}},
 	"migrations":                     {importedBy: []string{"internal/store/storetest", "internal/app", "cmd/airtable-replay"}, support: true},
-	"web":                            {importedBy: []string{"internal/console"}},
+	"web":                            {importedBy: []string{"internal/console", "internal/button"}},
 	"internal/httpapi/internal/oapi": {importedBy: []string{"internal/httpapi"}},
 	"internal/sandbox":               {imports: []string{"internal/sandbox/formula"}, importedBy: []string{"internal/app", "cmd/airtable-replay"}, support: true},
 	"internal/sandbox/formula":       {importedBy: []string{"internal/sandbox"}, support: true},
@@ -50,7 +50,7 @@ var annexes = map[string]annex{
 	"internal/store/storetest":       {on: "internal/store", support: true},
 	"internal/app/apptest":           {on: "internal/app", support: true},
 	"internal/archtest":              {},
-	"internal/button":                {},
+	"internal/button":                {imports: []string{"web"}, importedBy: []string{"internal/console", "cmd/airtable-replay"}, support: true},
 }
 
 // reserved are the dependencies that only some packages may import, in the code

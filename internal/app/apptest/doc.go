@@ -2,5 +2,5 @@
 // or more replicas over HTTP, and the verbs of a story (file, press, edit by hand, wait for the
 // outcome).
 //
-// Only tests may import it.
+// It must never assert anything about the rules themselves: the stories do. Only tests may import it.
 package apptest
