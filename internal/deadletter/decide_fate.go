@@ -19,7 +19,8 @@ func (d *decision) changedFate(name string) fate {
 	return fate{FieldSkip, ReasonSharedFieldChanged, s.at, why}
 }
 
-// fieldFate is what happens to one field of an open item.
+// fieldFate is what happens to one field of an open item. A field that a newer item overrides with an
+// equal value loses nothing, and shares that item's fate.
 func (d *decision) fieldFate(it *item, name string) fate {
 	if !it.wants(name) {
 		return fate{FieldSkip, ReasonNotChosen, time.Time{}, "the reviewer chose other fields"}
