@@ -32,7 +32,8 @@ type Filing struct {
 }
 
 // FileEntry stores an entry, its first payload and its first line of history. When the same was
-// filed before, that entry is returned and created is false.
+// filed before, that entry is returned and created is false. A row of the dead letter table that is
+// another entry's is refused, so that no payload is taken for another.
 func (s *Store) FileEntry(ctx context.Context, f Filing) (e deadletter.Entry, created bool, err error) {
 	err = s.InTx(ctx, func(ctx context.Context) error {
 		id, isNew, err := s.insertEntry(ctx, f)
@@ -59,7 +60,7 @@ func (s *Store) insertEntry(ctx context.Context, f Filing) (id string, created b
 		ON CONFLICT DO NOTHING RETURNING id::text`
 	args := names{
 		"id": newID(), "filing_key": f.FilingKey[:], "dlq_record_id": orNullText(f.DLQRecordID), "source": text(f.SourceSystem),
-		"base": f.Base, "target": text(f.TargetTable), "target_id": orNullText(f.TargetID), "operation": f.Operation, "payload": f.RawPayload,
+		"base": f.Base, "target": text(f.TargetTable), "target_id": orNullText(f.TargetID), "operation": f.Operation, "payload": f.payload(),
 		"reason": f.ReasonCode, "detail": text(f.ErrorDetail), "status_code": orNullInt(f.StatusCode), "attempts": f.Attempts,
 		"source_version": text(f.SourceVersion), "version": version, "version_sort": sort, "source_updated_at": orNull(updated),
 		"first_attempt_at": f.FirstAttemptAt, "owner": text(f.AssignedOwner),
@@ -73,16 +74,43 @@ func (s *Store) insertEntry(ctx context.Context, f Filing) (id string, created b
 		return "", false, err
 	}
 	if len(ids) == 0 {
-		const filedBefore = `SELECT id::text FROM entry WHERE filing_key = $1 OR dlq_record_id = $2 ORDER BY seq LIMIT 1`
-		err = s.db(ctx).QueryRow(ctx, filedBefore, f.FilingKey[:], orNullText(f.DLQRecordID)).Scan(&id)
+		id, err = s.filedBefore(ctx, f)
 		return id, false, err
 	}
 	return ids[0], true, s.noteFiling(ctx, ids[0], f)
 }
 
+// filedBefore is the entry that stands in the way of a filing: the same one, or one with the same row
+// and the same payload, whose first attempt was told differently.
+func (s *Store) filedBefore(ctx context.Context, f Filing) (string, error) {
+	const filedBefore = `
+		SELECT e.id::text, e.filing_key = @filing_key OR e.source_system = @source AND p.raw_payload = @payload
+		FROM entry e JOIN entry_payload p ON p.entry_id = e.id AND p.revision = 0
+		WHERE e.filing_key = @filing_key OR e.dlq_record_id = @dlq_record_id ORDER BY e.filing_key = @filing_key DESC LIMIT 1`
+	var id string
+	var same bool
+	err := s.db(ctx).QueryRow(ctx, filedBefore, names{
+		"filing_key": f.FilingKey[:], "dlq_record_id": orNullText(f.DLQRecordID), "source": text(f.SourceSystem), "payload": f.payload(),
+	}).Scan(&id, &same)
+	if err == nil && !same {
+		err := deadletter.Errorf(deadletter.CodeConflict, "row-taken", "row %s of the dead letter table belongs to entry %s already", f.DLQRecordID, id)
+		err.Fields = []deadletter.FieldError{{Field: "dlq_record_id", Rule: "free", Detail: "leave it out, or send the row of this dead letter"}}
+		return "", err
+	}
+	return id, err
+}
+
+// payload is never nil: an empty one is kept too.
+func (f Filing) payload() []byte {
+	if f.RawPayload == nil {
+		return []byte{}
+	}
+	return f.RawPayload
+}
+
 func (s *Store) noteFiling(ctx context.Context, id string, f Filing) error {
 	const filePayload = `INSERT INTO entry_payload (entry_id, revision, raw_payload, edited_by) VALUES (@id, 0, @payload, @actor)`
-	if _, err := s.db(ctx).Exec(ctx, filePayload, names{"id": id, "payload": f.RawPayload, "actor": text(f.Actor)}); err != nil {
+	if _, err := s.db(ctx).Exec(ctx, filePayload, names{"id": id, "payload": f.payload(), "actor": text(f.Actor)}); err != nil {
 		return err
 	}
 	const noteFiling = `INSERT INTO entry_history (entry_id, event, to_status, actor, reason, note)

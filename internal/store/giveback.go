@@ -96,28 +96,33 @@ const stuck = `e.status = 'replaying' AND e.due_at <= replay_now() - @after::int
 	AND coalesce(b.paused_until, '-infinity') <= replay_now() - @after::interval AND b.lease_until <= replay_now() AND b.progress_at <= replay_now() - @after::interval
 	AND NOT EXISTS (SELECT 1 FROM record_mark m WHERE m.target_table = e.target_table AND m.record_key = e.record_key AND m.rest_until > replay_now() - @after::interval)`
 
-// SweepStuck returns every stuck entry to Pending Review and lists them (S1).
+// sweepable is true of a base b for which a pass was asked for in vain: recovery comes before the sweep
+// (R5), so that what stood still because everything did is worked on, not returned.
+const sweepable = `b.asked_at > b.progress_at AND b.asked_at <= replay_now() - least(@after::interval, interval '10 seconds')`
+
+// SweepStuck returns every stuck entry to Pending Review and lists them (S1), where WakeDueBases has
+// asked for a pass some seconds ago and none has begun.
 func (s *Store) SweepStuck(ctx context.Context, after time.Duration) (ids []string, err error) {
 	err = s.InTx(ctx, func(ctx context.Context) error {
-		bases, err := s.idsOf(ctx, "find stuck bases", `SELECT DISTINCT b.name FROM base b JOIN entry e ON e.base = b.name WHERE `+stuck, names{"after": after})
+		bases, err := s.idsOf(ctx, "find stuck bases", `SELECT DISTINCT b.name FROM base b JOIN entry e ON e.base = b.name WHERE `+stuck+` AND `+sweepable, names{"after": after})
 		if err != nil || len(bases) == 0 {
 			return err
 		}
-		const lockBases = `SELECT 1 FROM base WHERE name = ANY ($1) ORDER BY name FOR NO KEY UPDATE`
+		const lockBases = `SELECT 1 FROM base b WHERE name = ANY ($1) ORDER BY name FOR NO KEY UPDATE`
 		if _, err := s.db(ctx).Exec(ctx, lockBases, bases); err != nil {
 			return err
 		}
 		ids, err = s.giveBack(ctx, giveBack{
 			transition: deadletter.TransitionSwept, reason: deadletter.ReasonSwept, actor: "sweeper",
 			note:  "Nobody had worked on this entry for " + after.String() + ", so it was returned. Check the record before you press again.",
-			where: `e.id IN (SELECT e.id FROM entry e JOIN base b ON b.name = e.base WHERE ` + stuck + `)`, args: pgx.NamedArgs{"after": after},
+			where: `e.id IN (SELECT e.id FROM entry e JOIN base b ON b.name = e.base WHERE ` + stuck + ` AND ` + sweepable + `)`, args: pgx.NamedArgs{"after": after},
 		})
 		return err
 	})
 	return ids, interpretError("sweep stuck", err)
 }
 
-// ListStuck lists the entries that the next sweep would return.
+// ListStuck lists the entries on which nobody works any more; a sweep returns them unless a pass begins.
 func (s *Store) ListStuck(ctx context.Context, after time.Duration) ([]deadletter.Entry, error) {
 	rows, err := s.db(ctx).Query(ctx, `SELECT `+entryColumns+` FROM entry e JOIN base b ON b.name = e.base WHERE `+stuck+` ORDER BY e.requested_at, e.id LIMIT 1000`,
 		names{"after": after})

@@ -77,6 +77,6 @@ func (s *Store) keepAnswer(ctx context.Context, tokenID string, keyHash [32]byte
 
 // ForgetAnswers removes stored answers older than 48 hours and returns how many.
 func (s *Store) ForgetAnswers(ctx context.Context) (int, error) {
-	tag, err := s.db(ctx).Exec(ctx, `DELETE FROM idempotency_key WHERE created_at < clock_timestamp() - interval '48 hours'`)
+	tag, err := s.db(ctx).Exec(ctx, `DELETE FROM idempotency_key WHERE created_at < replay_now() - interval '48 hours'`)
 	return int(tag.RowsAffected()), interpretError("forget answers", err)
 }

@@ -42,8 +42,7 @@ func (s *Store) AcquireLease(ctx context.Context, base, holder string, length ti
 		const acquireLease = `
 			UPDATE base SET lease_token = lease_token + 1, lease_holder = @holder, lease_until = replay_now() + @length,
 				progress_at = replay_now()
-			WHERE name = @base AND lease_until <= replay_now() AND halted_at IS NULL AND coalesce(paused_until, '-infinity') <= replay_now()
-				AND ` + dueWork + ` RETURNING lease_token, taking`
+			WHERE name = @base AND ` + workable + ` AND ` + dueWork + ` RETURNING lease_token, taking`
 		rows, err := s.db(ctx).Query(ctx, acquireLease, names{"base": base, "holder": holder, "length": length})
 		if err != nil {
 			return err
@@ -153,11 +152,13 @@ func (s *Store) ReleaseLease(ctx context.Context, l Lease, wake func(ctx context
 	return interpretError("release lease", err)
 }
 
+// workable is true of a base that is neither leased, halted nor paused.
+const workable = `lease_until <= replay_now() AND halted_at IS NULL AND coalesce(paused_until, '-infinity') <= replay_now()`
+
 // WakeDueBases calls wake for every base with due work and no living lease that nobody has woken for
 // a while (R5). It is the safety net behind every stored wait.
 func (s *Store) WakeDueBases(ctx context.Context, every time.Duration, wake func(ctx context.Context, base string) error) error {
-	names, err := s.idsOf(ctx, "list bases", `SELECT name FROM base WHERE lease_until <= replay_now() AND halted_at IS NULL
-		AND coalesce(paused_until, '-infinity') <= replay_now() AND woken_at <= replay_now() - $1::interval ORDER BY name`, every)
+	names, err := s.idsOf(ctx, "list bases", `SELECT name FROM base WHERE `+workable+` AND woken_at <= replay_now() - $1::interval ORDER BY name`, every)
 	if err != nil {
 		return err
 	}
@@ -171,8 +172,8 @@ func (s *Store) WakeDueBases(ctx context.Context, every time.Duration, wake func
 
 func (s *Store) wakeDueBase(ctx context.Context, base string, every time.Duration, wake func(ctx context.Context, base string) error) error {
 	err := s.InTx(ctx, func(ctx context.Context) error {
-		const wakeBase = `UPDATE base SET woken_at = replay_now() WHERE name = @base AND lease_until <= replay_now()
-			AND woken_at <= replay_now() - @every::interval AND ` + dueWork
+		const wakeBase = `UPDATE base SET woken_at = replay_now(), asked_at = CASE WHEN asked_at > progress_at THEN asked_at ELSE replay_now() END
+			WHERE name = @base AND ` + workable + ` AND woken_at <= replay_now() - @every::interval AND ` + dueWork
 		tag, err := s.db(ctx).Exec(ctx, wakeBase, names{"base": base, "every": every})
 		if err != nil || tag.RowsAffected() == 0 {
 			return err

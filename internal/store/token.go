@@ -37,21 +37,24 @@ func (s *Store) CreateToken(ctx context.Context, name string, scopes []string, h
 	if len(made) == 0 {
 		return Token{}, deadletter.Errorf(deadletter.CodeConflict, "token-exists", "a token named %q exists; revoke it first or choose another name", name)
 	}
-	t.CreatedAt = made[0]
+	t.CreatedAt = made[0].UTC()
 	return t, nil
 }
 
 // TokenByHash finds the valid token of a secret, by the secret's SHA-256, and notes its use.
 func (s *Store) TokenByHash(ctx context.Context, hash [32]byte) (Token, error) {
 	var t Token
-	var used *time.Time
-	const tokenByHash = `SELECT id, name, scopes, created_at, last_used_at FROM api_token WHERE hash = $1 AND revoked_at IS NULL`
-	err := s.db(ctx).QueryRow(ctx, tokenByHash, hash[:]).Scan(&t.ID, &t.Name, &t.Scopes, &t.CreatedAt, &used)
+	var used instant
+	var usedNow bool
+	const tokenByHash = `SELECT id::text, name, scopes, created_at, last_used_at, coalesce(last_used_at > replay_now() - interval '1 minute', false)
+		FROM api_token WHERE hash = $1 AND revoked_at IS NULL`
+	err := s.db(ctx).QueryRow(ctx, tokenByHash, hash[:]).Scan(&t.ID, &t.Name, &t.Scopes, &t.CreatedAt, &used, &usedNow)
 	if err != nil {
 		return Token{}, interpretError("find token", err)
 	}
-	if used == nil || time.Since(*used) > time.Minute {
-		const useToken = `UPDATE api_token SET last_used_at = clock_timestamp() WHERE id = $1`
+	t.CreatedAt, t.LastUsed = t.CreatedAt.UTC(), used.Time
+	if !usedNow {
+		const useToken = `UPDATE api_token SET last_used_at = replay_now() WHERE id = $1`
 		if _, err := s.db(ctx).Exec(ctx, useToken, t.ID); err != nil {
 			return Token{}, interpretError("note token use", err)
 		}
@@ -61,8 +64,7 @@ func (s *Store) TokenByHash(ctx context.Context, hash [32]byte) (Token, error) {
 
 // ListTokens lists all tokens, the newest first, revoked ones too.
 func (s *Store) ListTokens(ctx context.Context) ([]Token, error) {
-	const listTokens = `SELECT id, name, scopes, created_at, coalesce(last_used_at, '-infinity'), coalesce(revoked_at, '-infinity')
-		FROM api_token ORDER BY created_at DESC`
+	const listTokens = `SELECT id::text, name, scopes, created_at, last_used_at, revoked_at FROM api_token ORDER BY created_at DESC, id DESC`
 	rows, err := s.db(ctx).Query(ctx, listTokens)
 	if err != nil {
 		return nil, interpretError("list tokens", err)
@@ -70,7 +72,7 @@ func (s *Store) ListTokens(ctx context.Context) ([]Token, error) {
 	ts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Token, err error) {
 		var used, revoked instant
 		err = row.Scan(&t.ID, &t.Name, &t.Scopes, &t.CreatedAt, &used, &revoked)
-		t.LastUsed, t.Revoked = used.Time, revoked.Time
+		t.CreatedAt, t.LastUsed, t.Revoked = t.CreatedAt.UTC(), used.Time, revoked.Time
 		return t, err
 	})
 	return ts, interpretError("list tokens", err)
@@ -78,7 +80,7 @@ func (s *Store) ListTokens(ctx context.Context) ([]Token, error) {
 
 // RevokeToken ends the valid token of a name.
 func (s *Store) RevokeToken(ctx context.Context, name string) error {
-	const revokeToken = `UPDATE api_token SET revoked_at = clock_timestamp() WHERE name = $1 AND revoked_at IS NULL`
+	const revokeToken = `UPDATE api_token SET revoked_at = replay_now() WHERE name = $1 AND revoked_at IS NULL`
 	tag, err := s.db(ctx).Exec(ctx, revokeToken, name)
 	if err != nil {
 		return interpretError("revoke token", err)
