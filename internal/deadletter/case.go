@@ -63,7 +63,7 @@ const (
 	SendsChangedFields Sends = "changed_fields"
 )
 
-// MemberKind tells what waits: a dead letter, a live write, or the restore of an earlier replay.
+// MemberKind tells what waits: a dead letter or a live write.
 type MemberKind string
 
 // The kinds of member.
