@@ -39,7 +39,8 @@ type Sighting struct {
 // where its target had none; now is the instant of the read, on the clock of MayLandUntil. In order:
 //
 //   - the stamp, which only we write: the intent's means landed, another one not landed;
-//   - the version, where the intent changed it: the intent's means landed;
+//   - the version, where the intent changed it: the intent's means landed; where the record shows it
+//     without fractions of a second, every value as sent bears it out;
 //   - the content, where no version tells: every value as sent, one of them changed, means landed;
 //   - everything as read before means not landed.
 //
@@ -95,12 +96,25 @@ func (o observation) landed(r Record) (landed, byContent bool) {
 	switch {
 	case o.stampField != "":
 		return o.stamped(r), false
+	case o.versionTells() && !r.VersionUnreadable && sameVersion(r.Version, o.in.Version):
+		return true, false
 	case o.versionTells():
-		c, ok := r.Version.Compare(o.in.Version)
-		return ok && c == 0 && !r.VersionUnreadable, false
+		byContent = o.cutVersion(r) && o.holds(r, o.in.Fields)
+		return byContent, byContent
 	}
 	byContent = o.versionUntouched(r) && o.holds(r, o.in.Fields) && o.changesSomething()
 	return byContent, byContent
+}
+
+// cutVersion tells whether the record shows the version that was sent without its fractions of a
+// second, which some cells do not keep, and showed another one before.
+func (o observation) cutVersion(r Record) bool {
+	return !r.VersionUnreadable && sameVersion(r.Version, o.in.Version.wholeSecond()) && !sameVersion(r.Version, o.in.VersionBefore)
+}
+
+func sameVersion(a, b Version) bool {
+	c, ok := a.Compare(b)
+	return ok && c == 0
 }
 
 // versionTells tells whether the write gave the record another version than it had.

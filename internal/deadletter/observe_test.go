@@ -31,6 +31,9 @@ func TestObserve(t *testing.T) {
 		ID: intentID, RecordID: "recA", Fields: sent, Before: map[string]any{"Status": "Pending", "Paid": nil},
 		Version: version(v2), VersionBefore: version(v1), MayLandUntil: restOver,
 	}
+	fraction, sameSecond := update, update
+	fraction.Version = version("2026-10-05T08:00:02.75Z")
+	sameSecond.Version, sameSecond.VersionBefore = fraction.Version, version(v2)
 	unversioned, forced, versionAlone, creation, plainCreation := update, update, update, update, update
 	unversioned.Version, unversioned.VersionBefore = version(""), version("")
 	forced.VersionBefore = version(v2) // a forced old payload: the version stayed as it was
@@ -61,6 +64,12 @@ func TestObserve(t *testing.T) {
 			matches: []deadletter.Record{sighted(t, "recA", v1, before)}},
 		{name: "version is ours, edited since", intent: update, early: landed, late: landed, record: "recA",
 			matches: []deadletter.Record{sighted(t, "recA", v2, fields{"Status": "Lost"})}},
+		{name: "cell cuts fractions, values as sent", intent: fraction, early: landed, late: landed, record: "recA", content: true,
+			matches: []deadletter.Record{sighted(t, "recA", v2, fields{"Status": "Shipped"})}},
+		{name: "cell cuts fractions, a value was edited", intent: fraction, early: open, late: unknown,
+			matches: []deadletter.Record{sighted(t, "recA", v2, fields{"Status": "Lost"})}},
+		{name: "cell cuts fractions, and the version before was of the same second", intent: sameSecond, early: open, late: unknown,
+			matches: []deadletter.Record{sighted(t, "recA", v2, fields{"Status": "Shipped"})}},
 		{name: "all as read before", intent: update, early: open, late: not,
 			matches: []deadletter.Record{sighted(t, "recA", v1, before)}},
 		{name: "version as before, but a value was edited", intent: update, early: open, late: unknown,

@@ -81,6 +81,12 @@ func Later(a, b Version) Version {
 	return a
 }
 
+// wholeSecond is the version as a cell shows it that cuts fractions of a second off.
+func (v Version) wholeSecond() Version {
+	v.at = v.at.Truncate(time.Second)
+	return v
+}
+
 // Time is the instant of a timestamp version, in UTC; false for numbers and the zero Version.
 func (v Version) Time() (time.Time, bool) { return v.at, v.kind == VersionTimestamp }
 
