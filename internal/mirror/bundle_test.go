@@ -2,6 +2,7 @@ package mirror_test
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
@@ -69,6 +70,7 @@ type setting struct {
 	table  func(*sandbox.SeedTable)
 	retry  func(*config.Retry)
 	button string // URL that the base's automation posts to
+	rate   float64
 }
 
 func setup(t *testing.T, change setting) *bundle {
@@ -84,7 +86,7 @@ func setup(t *testing.T, change setting) *bundle {
 	}
 	client := airtable.New(airtable.Config{BaseURL: b.server.URL, Token: token, RequestTimeout: waits.RequestTimeout})
 	t.Cleanup(client.CloseIdleConnections)
-	b.pacer = pacing.New(b.store, []pacing.Base{{Name: "orders", Owner: "owner", Rate: 1000, Lease: waits.RequestTimeout + 15*time.Second}})
+	b.pacer = pacing.New(b.store, []pacing.Base{{Name: "orders", Owner: "owner", Rate: cmp.Or(change.rate, 1000), Lease: waits.RequestTimeout + 15*time.Second}})
 	b.config = mirror.Config{
 		Store: b.store, Pacer: b.pacer, Client: client, BaseName: "orders", BaseID: baseID, Table: tableName, Retry: waits,
 		Logger: slog.New(slog.NewTextHandler(b.log, nil)), ConsoleURL: "https://replay.example",

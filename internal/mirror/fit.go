@@ -118,7 +118,7 @@ func fitNumber(v any) (any, string) {
 		if err == nil && strconv.FormatFloat(double, 'f', -1, 64) == v.String() {
 			return v, ""
 		}
-		return nil, "is a number field, which would round " + v.String() + ": make it a text field"
+		return nil, "is a number field, which would round numbers of more than 15 digits: make it a text field"
 	}
 	return nil, "is a number field: make it a text field"
 }

@@ -218,22 +218,20 @@ func TestOneWhoStopsAskingDoesNotStopOthers(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	entered, goOn := make(chan bool), make(chan bool)
 	b.before = blockList(func() { entered <- true; <-goOn })
-	var gone, stays sync.WaitGroup
-	gone.Go(func() {
+	gone, stays := make(chan error, 1), make(chan error, 1)
+	ask := func(ctx context.Context, told chan error) {
 		_, err := b.mirror.TakeIn(ctx, id)
-		require.ErrorIs(t, err, context.Canceled)
-	})
+		told <- err
+	}
+	go ask(ctx, gone)
 	<-entered
 	cancel()
-	gone.Wait()
-	stays.Go(func() {
-		_, err := b.mirror.TakeIn(t.Context(), id)
-		require.NoError(t, err)
-	})
+	require.ErrorIs(t, <-gone, context.Canceled)
+	go ask(t.Context(), stays)
 	goOn <- true
 	<-entered
 	goOn <- true
-	stays.Wait()
+	require.NoError(t, <-stays)
 }
 
 func TestTakeInWhenAirtableSaysNo(t *testing.T) {

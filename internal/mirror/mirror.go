@@ -67,6 +67,9 @@ func (m *Mirror) MirrorEntries(ctx context.Context, hold *pacing.Hold) (sent boo
 	if held, err := m.stillHeld(ctx, hold); held || err != nil {
 		return false, err
 	}
+	if due, _, err := m.Store.MirrorState(ctx, m.BaseName); !due || err != nil {
+		return false, err
+	}
 	table, err := m.layoutNow(ctx)
 	if err != nil {
 		return false, m.failed(ctx, &send{hold: hold, begun: time.Now()}, err)

@@ -9,6 +9,7 @@ import (
 
 	"airtable-replay/internal/deadletter"
 	"airtable-replay/internal/mirror"
+	"airtable-replay/internal/sandbox"
 	"airtable-replay/internal/store"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,7 +85,7 @@ func TestTenEntriesCostOneRequest(t *testing.T) {
 	require.Len(t, b.rows(), 25)
 	b.box.ClearRequests()
 	for _, e := range entries {
-		require.NoError(t, b.store.ClearPress(t.Context(), e.ID))
+		require.NoError(t, b.store.RefusePress(t.Context(), e.ID, "ann", "no"))
 	}
 	b.file("O-26")
 	b.pass()
@@ -92,25 +93,36 @@ func TestTenEntriesCostOneRequest(t *testing.T) {
 	require.Len(t, b.rows(), 26)
 }
 
-func TestOneSlotForEachRequest(t *testing.T) {
+func TestEveryRequestHasItsSlot(t *testing.T) {
+	t.Parallel()
+	b := setup(t, setting{rate: 4})
+	require.NoError(t, b.box.SetOptions(func(o *sandbox.Options) { o.Rate = 5 }))
+	b.fileMany(70)
+	b.calm()
+	require.Len(t, b.rows(), 70)
+	for _, r := range b.box.Requests() {
+		require.Equal(t, 200, r.Status, "never above the base's limit (B47)")
+	}
+	require.Len(t, b.box.Requests(), 8)
+}
+
+func TestNothingGoesOutWhileTheBaseIsPaused(t *testing.T) {
 	t.Parallel()
 	b := setup(t, setting{})
-	b.fileMany(20)
-	b.pass()
-	var booked int
-	require.NoError(t, b.db.Pool.QueryRow(t.Context(), "SELECT cardinality(departures) FROM base WHERE name = 'orders'").Scan(&booked))
-	require.Positive(t, booked)
+	b.file("O-1")
+	hold := b.acquire()
 	require.NoError(t, b.store.PauseBase(t.Context(), "orders", time.Minute, "asked to wait"))
-	b.file("O-21")
-	b.box.ClearRequests()
 	due, late, err := b.store.MirrorState(t.Context(), "orders")
 	require.NoError(t, err)
 	require.False(t, due || late)
-	require.False(t, b.pass())
-	require.Empty(t, b.box.Requests(), "nothing goes out while the base is paused (W3)")
+	sent, err := b.mirror.MirrorEntries(t.Context(), hold)
+	require.NoError(t, err)
+	require.False(t, sent, "a pass whose chunk has just met a 429 (W3)")
+	require.Empty(t, b.box.Requests())
+	b.release(hold)
 	b.advance(2 * time.Minute)
 	b.calm()
-	require.Len(t, b.rows(), 21)
+	require.Len(t, b.rows(), 1)
 }
 
 func TestOwnWritesStartNoWork(t *testing.T) {
@@ -213,7 +225,7 @@ func TestVersionsThatAreNumbers(t *testing.T) {
 	require.Equal(t, float64(42), b.row(small.ID).Fields["Source Updated At"])
 	require.NotContains(t, b.row(big.ID).Fields, "Source Updated At", "never a rounded number")
 	require.NotContains(t, b.row(odd.ID).Fields, "Source Updated At")
-	require.Contains(t, b.log.String(), "would round 9007199254740993: make it a text field")
+	require.Contains(t, b.log.String(), "would round numbers of more than 15 digits: make it a text field")
 }
 
 func TestColumnsFitTheirCheck(t *testing.T) {
