@@ -1,0 +1,171 @@
+package app_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"airtable-replay/internal/app/apptest"
+	"airtable-replay/internal/sandbox"
+
+	"github.com/stretchr/testify/require"
+)
+
+// coreStories play in one world, each with records of its own. They must hold whatever Airtable does
+// where that is not known.
+var coreStories = map[string]func(t *testing.T, w *apptest.World){
+	"clean":                      coreClean,
+	"newer from the sender":      coreNewer,
+	"edited by hand":             coreHandEdit,
+	"already as sent":            coreAlreadyAsSent,
+	"changed by ourselves":       coreOwnChange,
+	"missing":                    coreMissing,
+	"two of them":                coreMultipleMatches,
+	"made in between, twice":     coreForestalled,
+	"created, with what depends": coreCreate,
+	"landed unanswered":          coreLanded,
+	"limited":                    coreLimited,
+	"refused option":             coreRefusedOption,
+	"in tens":                    coreTens,
+}
+
+// place makes an order that was last changed long ago and returns its record ID.
+func place(t *testing.T, w *apptest.World, key string) string {
+	t.Helper()
+	return w.Make(t, "Orders", apptest.Doc{"Order ID": key, "Status": "Pending", "Delivery Date": "2026-10-01", "Source Updated At": "2026-09-30T08:00:00.500Z"})
+}
+
+const second, third = "2026-10-02T08:00:00.750Z", "2026-10-03T08:00:00.250Z"
+
+func coreClean(t *testing.T, w *apptest.World) {
+	id := place(t, w, "clean")
+	e := pressed(t, w, "clean", second, shipped)
+	apptest.RequireOutcome(t, e, "replayed", "")
+	require.Equal(t, apptest.Doc{"Status": "Pending", "Delivery Date": "2026-10-01"}, apptest.Outcome(e)["values_before"])
+	require.Equal(t, "Shipped", w.OrderCells(t, "clean")["Status"])
+	require.Len(t, w.CellChanges(id, "Status"), 1)
+	// The same once more, from another pipeline: the sender has delivered it.
+	again := w.File(t, apptest.Order("clean", second, shipped), apptest.Doc{"first_attempt_at": "2026-10-02T10:00:00Z"})
+	apptest.RequireOutcome(t, w.Replay(t, again, nil), "superseded", "newer_from_sender")
+	require.Len(t, w.CellChanges(id, "Source Updated At"), 1)
+}
+
+func coreNewer(t *testing.T, w *apptest.World) {
+	place(t, w, "newer")
+	require.True(t, w.Send(t, apptest.Live, "order-system", apptest.Order("newer", third, apptest.Doc{"status": "Delivered"})).Written)
+	apptest.RequireOutcome(t, pressed(t, w, "newer", second, shipped), "superseded", "newer_from_sender")
+	require.Equal(t, "stale", w.Send(t, apptest.Live, "order-system", apptest.Order("newer", second, shipped)).Outcome)
+	require.Equal(t, "Delivered", w.OrderCells(t, "newer")["Status"])
+}
+
+func coreHandEdit(t *testing.T, w *apptest.World) {
+	record := place(t, w, "hand")
+	w.Hand(t, "Orders", record, apptest.Failed.Add(-5*time.Second), apptest.Doc{"Delivery Date": "2026-10-20"})
+	id := w.File(t, apptest.Order("hand", second, shipped), nil)
+	apptest.RequireOutcome(t, w.Replay(t, id, nil), "needs_review", "shared_field_changed")
+	e := w.Replay(t, id, apptest.Doc{"mode": "unchanged_fields"})
+	apptest.RequireOutcome(t, e, "partially_replayed", "shared_field_changed")
+	require.Equal(t, "2026-10-20", w.OrderCells(t, "hand")["Delivery Date"])
+	require.Empty(t, w.CellChanges(record, "Delivery Date"))
+}
+
+// The person typed the very value that the payload carries: no conflict, and no write of that field.
+func coreAlreadyAsSent(t *testing.T, w *apptest.World) {
+	record := place(t, w, "same")
+	w.Hand(t, "Orders", record, apptest.Failed.Add(time.Hour), apptest.Doc{"Delivery Date": "2026-10-05"})
+	apptest.RequireOutcome(t, pressed(t, w, "same", second, shipped), "replayed", "")
+	require.Empty(t, w.CellChanges(record, "Delivery Date"))
+	require.Equal(t, "Shipped", w.OrderCells(t, "same")["Status"])
+}
+
+// The guard moved after the failure, but by a write of ours, and nobody touched the field since (C3).
+func coreOwnChange(t *testing.T, w *apptest.World) {
+	record := place(t, w, "own")
+	require.True(t, w.Send(t, apptest.Live, "order-system", apptest.Order("own", second, shipped)).Written)
+	e := pressed(t, w, "own", third, apptest.Doc{"status": "Delivered", "delivery_date": "2026-10-09"})
+	apptest.RequireOutcome(t, e, "replayed", "")
+	require.Len(t, w.CellChanges(record, "Delivery Date"), 2)
+
+	// Once a person has touched it, it is theirs again.
+	w.Hand(t, "Orders", record, w.Sandbox.Now().Add(time.Minute), apptest.Doc{"Delivery Date": "2026-10-30"})
+	e = pressed(t, w, "own", "2026-10-04T08:00:00Z", apptest.Doc{"status": "Shipped", "delivery_date": "2026-10-10"})
+	apptest.RequireOutcome(t, e, "needs_review", "shared_field_changed")
+	require.Equal(t, "2026-10-30", w.OrderCells(t, "own")["Delivery Date"])
+}
+
+func coreMissing(t *testing.T, w *apptest.World) {
+	apptest.RequireOutcome(t, pressed(t, w, "missing", second, shipped), "replay_failed", "no_match")
+	require.Nil(t, w.OrderCells(t, "missing"))
+}
+
+func coreMultipleMatches(t *testing.T, w *apptest.World) {
+	first, other := place(t, w, "double"), place(t, w, "double")
+	id := w.File(t, apptest.Order("double", second, shipped), apptest.Doc{"operation": "upsert"})
+	e := w.Replay(t, id, nil)
+	apptest.RequireOutcome(t, e, "replay_failed", "multiple_matches")
+	require.Contains(t, apptest.Outcome(e)["notes"], first)
+	require.Contains(t, apptest.Outcome(e)["notes"], other)
+	require.Empty(t, w.CellChanges(first, "Status"))
+	require.Empty(t, w.CellChanges(other, "Status"))
+}
+
+// Two rows with the key come up between read and write: the upsert would have to guess, and is refused.
+func coreForestalled(t *testing.T, w *apptest.World) {
+	o := w.Sandbox.Options()
+	w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Contains: "forestalled", Status: 422,
+		Body: []byte(`{"error":{"type":"` + o.MultiMatchError + `","message":"` + o.MultiMatchMessage + `"}}`)})
+	id := w.File(t, apptest.Order("forestalled", second, shipped), apptest.Doc{"operation": "upsert"})
+	e := w.Replay(t, id, nil)
+	apptest.RequireOutcome(t, e, "replay_failed", "write_failed")
+	require.Contains(t, apptest.Outcome(e)["notes"], o.MultiMatchError)
+	require.Nil(t, w.OrderCells(t, "forestalled"))
+	apptest.RequireOutcome(t, w.Replay(t, id, nil), "replayed", "")
+}
+
+func coreCreate(t *testing.T, w *apptest.World) {
+	line := w.File(t, apptest.Line("created", second, apptest.Doc{"quantity": 0, "order": "created"}), lineUpsert)
+	order := w.File(t, apptest.Order("created", second, apptest.Doc{"status": "Shipped", "account": "A-1"}), apptest.Doc{"operation": "upsert"})
+	run := w.Finished(t, w.RunIDs(t, nil, line, order))
+	requireCounts(t, run["reconciliation"].(apptest.Doc), map[string]int{"created": 2})
+	// The link changed the account's side as well; a later write of the account goes through all the same.
+	got := w.Send(t, apptest.Pressed, "account-system", apptest.Account("A-1", second, "Acme & Sons"))
+	require.True(t, got.Written, got.Note)
+	again := w.File(t, apptest.Order("created", second, apptest.Doc{"status": "Shipped", "account": "A-1"}),
+		apptest.Doc{"operation": "upsert", "first_attempt_at": "2026-10-02T10:00:00Z"})
+	apptest.RequireOutcome(t, w.Replay(t, again, nil), "superseded", "newer_from_sender")
+	require.NotNil(t, w.OrderCells(t, "created"), "one row")
+}
+
+func coreLanded(t *testing.T, w *apptest.World) {
+	for key, op := range map[string]string{"landed": "update", "landed new": "upsert"} {
+		if op == "update" {
+			place(t, w, key)
+		}
+		w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Contains: "Shipped", Status: 503, AfterApply: true})
+		e := w.Replay(t, w.File(t, apptest.Order(key, second, shipped), apptest.Doc{"operation": op}), nil)
+		apptest.RequireOutcome(t, e, "replayed", "")
+		require.Empty(t, e["flags"])
+		before := map[string]apptest.Doc{"update": {"Status": "Pending", "Delivery Date": "2026-10-01"}, "upsert": {"Status": nil, "Delivery Date": nil}}
+		require.Equal(t, before[op], apptest.Outcome(e)["values_before"])
+		require.Len(t, w.CellChanges(apptest.Outcome(e)["record_id"].(string), "Status"), 1)
+		require.Equal(t, "Shipped", w.OrderCells(t, key)["Status"])
+	}
+}
+
+func coreLimited(t *testing.T, w *apptest.World) {
+	place(t, w, "limited")
+	w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Contains: "Delivered", Status: 429})
+	e := pressed(t, w, "limited", second, apptest.Doc{"status": "Delivered"})
+	apptest.RequireOutcome(t, e, "replayed", "")
+	require.Equal(t, "2", number(apptest.Outcome(e)["attempts"]))
+}
+
+// An option that our rules know and the table has lost is the table's to refuse, in words that differ.
+func coreRefusedOption(t *testing.T, w *apptest.World) {
+	got := w.Send(t, apptest.Live, "order-system", apptest.Order("option", second, apptest.Doc{"status": "Lost"}))
+	require.Equal(t, "invalid_option", got.Reason)
+	require.Equal(t, "running", state(t, w)["state"])
+	require.Nil(t, w.OrderCells(t, "option"))
+}
+
+func coreTens(t *testing.T, w *apptest.World) { requireRunInTens(t, w, 11) }
