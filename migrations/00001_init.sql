@@ -22,7 +22,7 @@ CREATE TABLE base (
     taking           json        NOT NULL DEFAULT '[]', -- records between take and intend (R7)
     turn             bigint      NOT NULL DEFAULT 0,
     woken_at         timestamptz NOT NULL DEFAULT '-infinity', -- when a tick last asked for a pass
-    asked_at         timestamptz NOT NULL DEFAULT '-infinity'  -- when one first did since the last progress; not before is the base swept (R5)
+    asked_at         timestamptz NOT NULL DEFAULT '-infinity'  -- when one first did since the last progress
 );
 INSERT INTO base (name) VALUES ('');
 

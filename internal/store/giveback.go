@@ -96,12 +96,12 @@ const stuck = `e.status = 'replaying' AND e.due_at <= replay_now() - @after::int
 	AND coalesce(b.paused_until, '-infinity') <= replay_now() - @after::interval AND b.lease_until <= replay_now() AND b.progress_at <= replay_now() - @after::interval
 	AND NOT EXISTS (SELECT 1 FROM record_mark m WHERE m.target_table = e.target_table AND m.record_key = e.record_key AND m.rest_until > replay_now() - @after::interval)`
 
-// sweepable is true of a base b for which a pass was asked for in vain: recovery comes before the sweep
-// (R5), so that what stood still because everything did is worked on, not returned.
-const sweepable = `b.asked_at > b.progress_at AND b.asked_at <= replay_now() - least(@after::interval, interval '10 seconds')`
+// sweepable is true of a base b unless a pass was first asked for a moment ago: recovery comes before
+// the sweep (R5), so that what stood still because everything did is worked on, not returned.
+const sweepable = `NOT (b.asked_at > b.progress_at AND b.asked_at > replay_now() - least(@after::interval, interval '10 seconds'))`
 
-// SweepStuck returns every stuck entry to Pending Review and lists them (S1), where WakeDueBases has
-// asked for a pass some seconds ago and none has begun.
+// SweepStuck returns every stuck entry to Pending Review and lists them (S1). A base for which
+// WakeDueBases has only just begun to ask for a pass is left to that.
 func (s *Store) SweepStuck(ctx context.Context, after time.Duration) (ids []string, err error) {
 	err = s.InTx(ctx, func(ctx context.Context) error {
 		bases, err := s.idsOf(ctx, "find stuck bases", `SELECT DISTINCT b.name FROM base b JOIN entry e ON e.base = b.name WHERE `+stuck+` AND `+sweepable, names{"after": after})
