@@ -21,8 +21,9 @@ import (
 
 // DB is a migrated database for one test.
 type DB struct {
-	URL  string
-	Pool *pgxpool.Pool
+	URL    string
+	Pool   *pgxpool.Pool
+	frozen bool
 }
 
 var (
@@ -82,10 +83,27 @@ func (db *DB) SimulateClock(t testing.TB) {
 	require.NoError(t, err)
 }
 
-// Advance moves the simulated clock forward.
+// FreezeClock makes the shared clock stand still at an instant; only Advance moves it.
+func (db *DB) FreezeClock(t testing.TB, at time.Time) {
+	t.Helper()
+	const freeze = `
+		CREATE TABLE clock_frozen (at timestamptz NOT NULL);
+		CREATE OR REPLACE FUNCTION replay_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT at FROM clock_frozen'`
+	_, err := db.Pool.Exec(t.Context(), freeze)
+	require.NoError(t, err)
+	_, err = db.Pool.Exec(t.Context(), `INSERT INTO clock_frozen VALUES ($1)`, at)
+	require.NoError(t, err)
+	db.frozen = true
+}
+
+// Advance moves the simulated or frozen clock forward.
 func (db *DB) Advance(t testing.TB, by time.Duration) {
 	t.Helper()
-	_, err := db.Pool.Exec(t.Context(), `UPDATE clock_offset SET by = by + $1::interval`, by)
+	advance := `UPDATE clock_offset SET by = by + $1::interval`
+	if db.frozen {
+		advance = `UPDATE clock_frozen SET at = at + $1::interval`
+	}
+	_, err := db.Pool.Exec(t.Context(), advance, by)
 	require.NoError(t, err)
 }
 
