@@ -228,7 +228,11 @@ func (s *Service) TakeInEntry(ctx context.Context, id string) error {
 	if known {
 		return nil
 	}
-	if _, _, err = s.FileEntry(ctx, f); err != nil {
+	e, _, err := s.FileEntry(ctx, f)
+	if err == nil && e.DLQRecordID != id {
+		err = deadletter.Errorf(deadletter.CodeConflict, "row-is-a-copy", "This row holds the same dead letter as row %s (same source, payload and first attempt); press Replay there.", e.DLQRecordID)
+	}
+	if err != nil {
 		return s.refuseRow(ctx, id, err)
 	}
 	return nil
@@ -238,7 +242,7 @@ func (s *Service) TakeInEntry(ctx context.Context, id string) error {
 // either way.
 func (s *Service) refuseRow(ctx context.Context, id string, cause error) error {
 	d, ok := errors.AsType[*deadletter.Error](cause)
-	if !ok || d.Code == deadletter.CodeInternal || d.Code == deadletter.CodeUnavailable || d.Code == deadletter.CodeUpstream {
+	if !ok || d.Code != deadletter.CodeInvalid && d.Code != deadletter.CodeConflict {
 		return cause
 	}
 	if err := s.Intake.RefuseRow(ctx, id, d.Sentence()); err != nil {
