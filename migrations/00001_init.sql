@@ -249,6 +249,7 @@ CREATE TABLE intent (
     record_id      text        NOT NULL DEFAULT '',
     creates        boolean     NOT NULL,
     clock          text        NOT NULL DEFAULT '', -- the version field that was written
+    stamp          text        NOT NULL DEFAULT '', -- the stamp field that was written
     fields         json        NOT NULL,
     before         json        NOT NULL,
     version        text        NOT NULL DEFAULT '',

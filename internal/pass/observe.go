@@ -24,7 +24,7 @@ func (w *chunk) observe(ctx context.Context) error {
 				continue
 			}
 			source := w.clockSource(in.Clock)
-			sight := deadletter.Observe(in.Intent, it.records(source), w.target.Stamp, w.now, w.rules.Fields)
+			sight := deadletter.Observe(in.Intent, it.records(source), in.Stamp, w.now, w.rules.Fields)
 			switch sight.Fate {
 			case deadletter.FateLanded:
 				landings = append(landings, w.landingBySight(it, in, sight))

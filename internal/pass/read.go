@@ -18,7 +18,7 @@ func (w *chunk) read(ctx context.Context) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	names := w.target.ReadFieldsFor(fields, w.target.VersionFields()...)
+	names := w.stamped(w.target.ReadFieldsFor(fields, w.target.VersionFields()...))
 	recs, err := w.list(ctx, lookUp{target: w.target, keys: keys, fields: names, slots: w.slots()})
 	if e, ok := errors.AsType[*airtable.Error](err); ok && e.IsUnknownField() && !w.again {
 		return w.readAgain(ctx)
@@ -39,6 +39,19 @@ func (w *chunk) read(ctx context.Context) error {
 	}
 	w.probe(ctx, StepRead)
 	return nil
+}
+
+// stamped adds the stamp fields that earlier writes were sent with: the configuration may have changed
+// since.
+func (w *chunk) stamped(names []string) []string {
+	for _, it := range w.live() {
+		for _, in := range it.Intents {
+			if in.Stamp != "" && !slices.Contains(names, in.Stamp) {
+				names = append(names, in.Stamp)
+			}
+		}
+	}
+	return names
 }
 
 // readAgain judges the members by a fresh schema, since the table has lost a field that we asked for,

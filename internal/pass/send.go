@@ -79,7 +79,7 @@ func (w *chunk) store(ctx context.Context, out []*outgoing, settle []store.Settl
 
 // intend is the write of an item, with what becomes of each member once it has landed.
 func (w *chunk) intend(it *item) store.Intend {
-	in := store.Intend{Ref: it.Ref, Plan: it.plan, Clock: it.source.VersionField}
+	in := store.Intend{Ref: it.Ref, Plan: it.plan, Clock: it.source.VersionField, Stamp: w.target.Stamp}
 	if len(it.open) == 1 {
 		in.IntentID = it.open[0].ID
 	}

@@ -91,7 +91,8 @@ type OpenIntent struct {
 	deadletter.Intent
 	Target   string
 	Clock    string
-	Retry    bool // its sender gave up on it in good order: the same write may be sent again (R4b)
+	Stamp    string // the stamp field that it was sent with; empty: none
+	Retry    bool   // its sender gave up on it in good order: the same write may be sent again (R4b)
 	Fact     *Fact
 	Attempts []Attempt
 	Members  []IntentMember

@@ -99,8 +99,8 @@ func (s *Store) SettleMisses(ctx context.Context, l Lease, misses []Miss) error 
 				continue
 			}
 			const flagUnknown = `UPDATE entry SET flags = ARRAY (SELECT DISTINCT unnest(flags || '{may_have_been_written}')), updated_at = replay_now()
-				WHERE id IN (SELECT member_id FROM intent_member WHERE intent_id = $1::uuid AND kind = 'entry')`
-			if _, err := s.db(ctx).Exec(ctx, flagUnknown, m.Intent.ID); err != nil {
+				WHERE id IN (SELECT member_id FROM intent_member WHERE intent_id = $1::uuid AND kind = 'entry') RETURNING id::text`
+			if err := s.flagMembers(ctx, flagUnknown, m.Intent.ID); err != nil {
 				return err
 			}
 		}
@@ -114,7 +114,15 @@ func (s *Store) SettleMisses(ctx context.Context, l Lease, misses []Miss) error 
 func (s *Store) clearMayHave(ctx context.Context, intentID string) error {
 	const clearMayHave = `UPDATE entry e SET flags = array_remove(flags, 'may_have_been_written'), updated_at = replay_now()
 		WHERE 'may_have_been_written' = ANY (flags) AND id IN (SELECT member_id FROM intent_member WHERE intent_id = $1::uuid AND kind = 'entry')
-			AND NOT EXISTS (SELECT 1 FROM intent_member o JOIN intent oi ON oi.id = o.intent_id WHERE o.member_id = e.id AND oi.state IN ('open', 'unknown'))`
-	_, err := s.db(ctx).Exec(ctx, clearMayHave, intentID)
-	return err
+			AND NOT EXISTS (SELECT 1 FROM intent_member o JOIN intent oi ON oi.id = o.intent_id WHERE o.member_id = e.id AND oi.state IN ('open', 'unknown')) RETURNING id::text`
+	return s.flagMembers(ctx, clearMayHave, intentID)
+}
+
+// flagMembers changes the flags of an intent's entries by sql, and shows it in the mirror.
+func (s *Store) flagMembers(ctx context.Context, sql, intentID string) error {
+	ids, err := s.idsOf(ctx, "flag entries", sql, intentID)
+	if err != nil {
+		return err
+	}
+	return s.touchMirror(ctx, ids, 0, false)
 }
