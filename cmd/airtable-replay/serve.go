@@ -83,8 +83,12 @@ func (c *serveCommand) Run(p *process) error {
 	}
 	broken := servers.wait(p.ctx)
 	p.logger.Info("stopping", "grace", c.Grace)
+	began := time.Now()
 	if err := errors.Join(broken, drain(c.Grace, service, servers)); err != nil {
 		return err
+	}
+	if time.Since(began) >= c.Grace {
+		p.logger.Warn("work under way was cut off after the grace; the next process goes on with it", "grace", c.Grace)
 	}
 	p.logger.Info("stopped")
 	return nil
