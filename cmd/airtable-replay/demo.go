@@ -115,13 +115,13 @@ func invite(w io.Writer, stage *stage, play *play) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, `The demo runs until you press Ctrl-C; then all of it is gone.
 
-  service  %s   its API is described at /openapi.yaml
-  Airtable %s   the emulator that plays it, with base %s
-  token    %s   may do everything
+  service   %s   its API is described at /openapi.yaml
+  Airtable  %s   an emulator: open it to see the tables, edit them and press Replay
+  token     %s   for the API; it may do everything
 
 Dead letters wait for a press:
 
-`, stage.url, stage.sandboxURL, demoBase, stage.token)
+`, stage.url, stage.sandboxURL, stage.token)
 	for _, letter := range letters() {
 		fmt.Fprintf(&text, "  %s  %s  %s\n", letter.order, play.entries[letter.name], letter.meanwhile)
 	}
