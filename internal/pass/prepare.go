@@ -3,6 +3,7 @@ package pass
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,6 +13,9 @@ import (
 	"airtable-replay/internal/pipeline"
 	"airtable-replay/internal/store"
 )
+
+// maxRestarts is how often a listing begins anew because its cursor expired.
+const maxRestarts = 3
 
 // dependencyWait is how long a member waits for the record that it links to, uncounted (R8).
 const dependencyWait = 2 * time.Second
@@ -184,11 +188,16 @@ func (w *chunk) list(ctx context.Context, l lookUp) ([]airtable.Record, error) {
 	}
 	req := airtable.ListRequest{Base: w.base.ID, Table: l.target.Table, Fields: l.fields, Formula: formula}
 	var recs []airtable.Record
+	restarts := 0
 	for offset := ""; ; l.slots = 1 {
 		if err := w.Pacer.Wait(ctx, w.base.Name, l.slots); err != nil {
 			return nil, err
 		}
 		page, next, err := w.base.Client.ListPage(ctx, req, offset)
+		if e, ok := errors.AsType[*airtable.Error](err); ok && e.IsExpiredCursor() && restarts < maxRestarts {
+			recs, offset, restarts = nil, "", restarts+1
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
