@@ -135,4 +135,3 @@ func riverCurrent(ctx context.Context, pool *pgxpool.Pool) (bool, error) {
 	}
 	return res.OK, nil
 }
-
