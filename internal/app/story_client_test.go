@@ -153,7 +153,7 @@ func TestB68ElevenRecords(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t, apptest.Options{})
 	for _, n := range []int{11, 10, 20} {
-		requireRunInTens(t, w, n)
+		requireRunInTens(t, w, n, "")
 	}
 	requests := len(w.Sandbox.Requests())
 	status, answer := w.Call(t, 0, "POST", "/v1/runs", apptest.Doc{"selector": apptest.Doc{"reason": "other"}})
@@ -162,14 +162,14 @@ func TestB68ElevenRecords(t *testing.T) {
 	require.Len(t, w.Sandbox.Requests(), requests, "nothing is sent for nothing")
 }
 
-// requireRunInTens replays n records in one run: ten in each request, and nothing lost. It returns the
-// entries.
-func requireRunInTens(t *testing.T, w *apptest.World, n int) []apptest.Doc {
+// requireRunInTens replays n records, whose keys end in a tag, in one run: ten in each request, and
+// nothing lost. It returns the entries.
+func requireRunInTens(t *testing.T, w *apptest.World, n int, tag string) []apptest.Doc {
 	t.Helper()
 	w.Sandbox.ClearRequests()
 	var ids []string
 	for i := range n {
-		key := fmt.Sprintf("%d of %d", i, n)
+		key := fmt.Sprintf("%d of %d%s", i, n, tag)
 		w.Make(t, "Orders", apptest.Doc{"Order ID": key, "Status": "Pending", "Source Updated At": "2026-09-30T08:00:00Z"})
 		ids = append(ids, w.File(t, apptest.Order(key, "2026-10-02T08:00:00Z", apptest.Doc{"status": "Shipped"}), nil))
 	}
@@ -196,7 +196,7 @@ func TestB69LastChunkOfOne(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t, apptest.Options{})
 	for _, n := range []int{11, 21, 1} {
-		entries := requireRunInTens(t, w, n)
+		entries := requireRunInTens(t, w, n, "")
 		want := shape(entries[0])
 		for _, e := range entries {
 			apptest.RequireOutcome(t, e, "replayed", "")

@@ -14,6 +14,7 @@ import (
 // Airtable leaves empty cells out of its answers: absent is false, [] and "", but not 0.
 func TestB33EmptyCellsAreMissingFromAnswers(t *testing.T) {
 	t.Parallel()
+	w := newThings(t, apptest.Options{})
 	const empty = `{"Active":false,"Tags":[],"Notes":"","Qty":0}`
 	for name, c := range map[string]struct {
 		record  apptest.Doc
@@ -28,15 +29,14 @@ func TestB33EmptyCellsAreMissingFromAnswers(t *testing.T) {
 		"unticked, text": {apptest.Doc{"Qty": 0, "Notes": "old"}, map[string]string{"Notes": `""`}, "updated", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newThings(t, apptest.Options{})
 			for _, way := range apptest.Ways() {
-				record := apptest.Doc{"Thing ID": string(way), "Version": "2026-09-30T08:00:00Z"}
+				key := name + " " + string(way)
+				record := apptest.Doc{"Thing ID": key, "Version": "2026-09-30T08:00:00Z"}
 				for field, value := range c.record {
 					record[field] = value
 				}
 				id := w.Make(t, "Things", record)
-				got := w.Send(t, way, "thing-system", thing(string(way), empty))
+				got := w.Send(t, way, "thing-system", thing(key, empty))
 				require.True(t, got.Written, got.Note)
 				writes := w.WriteRequests()
 				want := map[string]json.RawMessage{}
@@ -90,14 +90,12 @@ func instant(t *testing.T, cell any) time.Time {
 // Only what is newer on the record blocks an entry; the wall clock does not.
 func TestB75AgeIsNotStaleness(t *testing.T) {
 	t.Parallel()
+	w := apptest.New(t, apptest.Options{})
 	for _, age := range []time.Duration{time.Minute, 3 * 24 * time.Hour, 59 * 24 * time.Hour} {
-		t.Run(age.String(), func(t *testing.T) {
-			t.Parallel()
-			w := apptest.New(t, apptest.Options{})
-			failed := w.Sandbox.Now().Add(-age).Truncate(time.Second).Format(time.RFC3339)
-			e := w.Replay(t, w.File(t, apptest.Order("O-3", failed, shipped), apptest.Doc{"first_attempt_at": failed}), nil)
-			apptest.RequireOutcome(t, e, "replayed", "")
-			require.Equal(t, "Shipped", w.OrderCells(t, "O-3")["Status"])
-		})
+		place(t, w, age.String())
+		failed := w.Sandbox.Now().Add(-age).Truncate(time.Second).Format(time.RFC3339)
+		e := w.Replay(t, w.File(t, apptest.Order(age.String(), failed, shipped), apptest.Doc{"first_attempt_at": failed}), nil)
+		apptest.RequireOutcome(t, e, "replayed", "")
+		require.Equal(t, "Shipped", w.OrderCells(t, age.String())["Status"])
 	}
 }
