@@ -11,7 +11,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// Handler serves the Web API under /v0 and the control API under /_sandbox.
+// Handler serves the Web API under /v0, the control API under /_sandbox and a
+// page for people at /.
 func (s *Sandbox) Handler() http.Handler {
 	r := chi.NewRouter()
 	r.Use(rawPath)
@@ -35,6 +36,11 @@ func (s *Sandbox) controlRoutes(r chi.Router) {
 	on := func(serve func(*control) (any, error)) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { s.answerControl(w, r, serve) }
 	}
+	// Other sites' pages, open in the same browser, may not reach in here.
+	r.Use(http.NewCrossOriginProtection().Handler, s.stirring)
+	r.Get("/view", on((*control).pageView))
+	r.Get("/events", s.serveEvents)
+	r.Get("/web/{file}", serveAsset)
 	r.Get("/requests", on((*control).requests))
 	r.Delete("/requests", on((*control).clearRequests))
 	r.Get("/faults", on((*control).faults))

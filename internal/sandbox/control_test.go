@@ -103,7 +103,7 @@ func TestHandEdits(t *testing.T) {
 	require.Len(t, w.control("GET", "/"+baseID+"/Orders", "").records(), 1)
 	bases := w.control("GET", "/bases", "").json()["bases"].([]any)
 	require.Equal(t, "Orders", bases[0].(map[string]any)["name"])
-	require.Contains(t, w.send("GET", "/", "").body, "Orders: 1 records")
+	require.Contains(t, w.send("GET", "/", "").body, `<span class="tab-name">Orders</span> <span class="count">1</span>`)
 }
 
 func TestRenamedAndDeletedFields(t *testing.T) {

@@ -54,12 +54,17 @@ func (c *control) changes() (any, error) {
 func (c *control) faults() (any, error) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	list := make([]Fault, len(c.s.faults))
-	for i, f := range c.s.faults {
+	return map[string]any{"faults": c.s.armed()}, nil
+}
+
+// armed are the faults with what is left of them.
+func (s *Sandbox) armed() []Fault {
+	list := make([]Fault, len(s.faults))
+	for i, f := range s.faults {
 		list[i] = f.Fault
 		list[i].Times, list[i].Skip = f.left, f.skip
 	}
-	return map[string]any{"faults": list}, nil
+	return list
 }
 
 func (c *control) addFault() (any, error) {
