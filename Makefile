@@ -22,8 +22,8 @@ build: ## build the binary
 	$(GO) build -trimpath -buildvcs=false -ldflags '-X main.release=$(VERSION)' -o $(BINARY) ./cmd/airtable-replay
 
 .PHONY: demo
-demo: build ## Postgres, sandbox, service and console in one; ARGS=--once plays the story and ends
-	@scripts/need.sh postgres
+demo: build ## Postgres, sandbox and service in one; ARGS=--once plays the story and ends
+	@DATABASE_URL= scripts/need.sh postgres
 	$(BINARY) demo $(ARGS)
 
 .PHONY: run
@@ -32,7 +32,7 @@ run: build ## the service, against DATABASE_URL and AIRTABLE_REPLAY_CONFIG
 
 .PHONY: dev
 dev: ## the demo, started anew whenever a source file changes
-	@scripts/need.sh postgres
+	@DATABASE_URL= scripts/need.sh postgres
 	@scripts/dev.sh $(ARGS)
 
 .PHONY: sandbox
@@ -41,12 +41,12 @@ sandbox: build ## the Airtable emulator alone, on SEED
 
 .PHONY: test
 test: ## every test, with the race detector
-	@scripts/need.sh certificates compiler postgres node chromium pgbouncer
+	@scripts/need.sh certificates compiler postgres node chromium pgbouncer curl
 	CGO_ENABLED=1 $(GO) test -race -timeout 15m $(if $(ARGS),$(ARGS),./...)
 
 .PHONY: race
 race: ## hunt for races: every test three times, in random order
-	@scripts/need.sh certificates compiler postgres node chromium pgbouncer
+	@scripts/need.sh certificates compiler postgres node chromium pgbouncer curl
 	CGO_ENABLED=1 $(GO) test -race -timeout 60m -shuffle=on -count=3 $(if $(ARGS),$(ARGS),./...)
 
 .PHONY: bench

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sees to it that this machine has the named pieces: certificates, compiler,
-# postgres, node (with npm), chromium, pgbouncer.
+# postgres, node (with npm), chromium, pgbouncer, curl.
 # Root on a machine with apt-get gets what is missing; anybody else is told the
 # one command that installs all of it.
 set -euo pipefail
@@ -46,6 +46,8 @@ has_chromium() {
 	return 1
 }
 
+has_curl() { command -v curl >/dev/null; }
+
 has_pgbouncer() { command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ]; }
 
 packages() { # of a piece, as $manager calls them
@@ -62,6 +64,7 @@ packages() { # of a piece, as $manager calls them
 	brew:node) echo node ;;
 	apt-get:chromium | dnf:chromium | brew:chromium) echo chromium ;;
 	*:pgbouncer) echo pgbouncer ;;
+	*:curl) echo curl ;;
 	*:compiler) echo 'a C compiler' ;;
 	*:postgres) echo 'PostgreSQL 14 or newer' ;;
 	*:node) echo 'Node.js with npm' ;;

@@ -80,9 +80,9 @@ func (c *demoClient) send(ctx context.Context, source string, payload json.RawMe
 			return false, nil
 		case client.WriteStatusWritten:
 			return true, nil
-		default:
-			return false, fmt.Errorf("send write: it is %s", r.JSON200.Status)
+		case client.WriteStatusStale, client.WriteStatusDeadLettered:
 		}
+		return false, fmt.Errorf("send write: it is %s", r.JSON200.Status)
 	})
 }
 

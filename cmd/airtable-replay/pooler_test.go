@@ -68,14 +68,9 @@ unix_socket_dir = %s
 	return fmt.Sprintf("postgres://anybody@/%s?host=%s&port=6432", name, url.QueryEscape(dir))
 }
 
-// pgbouncer finds the program; where it is missing, root gets it installed and anybody else is told the
-// command that does.
 func pgbouncer(t *testing.T) string {
 	t.Helper()
-	need := exec.CommandContext(t.Context(), "scripts/need.sh", "pgbouncer")
-	need.Dir = filepath.Join("..", "..")
-	said, err := need.CombinedOutput()
-	require.NoError(t, err, "%s", said)
+	need(t, "pgbouncer")
 	if found, err := exec.LookPath("pgbouncer"); err == nil {
 		return found
 	}

@@ -190,3 +190,26 @@ func write(t *testing.T, name, content string) string {
 	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
+
+// need sees to it that this machine has a program; where it is missing, root gets it installed and anybody
+// else is told the command that does.
+func need(t *testing.T, piece string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "scripts/need.sh", piece)
+	cmd.Dir = filepath.Join("..", "..")
+	said, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+}
+
+// shell runs lines as people paste them into a terminal, with the binary on the PATH, and gives what they
+// print.
+func shell(t *testing.T, env []string, lines string) string {
+	t.Helper()
+	need(t, "curl")
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", lines)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append([]string{"PATH=" + filepath.Dir(binary) + ":" + os.Getenv("PATH")}, env...)
+	said, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	return string(said)
+}

@@ -3,7 +3,6 @@ package main_test
 import (
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -55,13 +54,9 @@ func TestReadmeCommandsWork(t *testing.T) {
 	}
 	require.NotNil(t, service)
 	script := strings.ReplaceAll(session.String(), "http://127.0.0.1:8080", service.urls(t, 1)[0])
-	shell := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
-	shell.Dir = t.TempDir()
-	shell.Env = []string{"PATH=" + filepath.Dir(binary) + ":" + os.Getenv("PATH"), "DATABASE_URL=" + db.URL}
-	said, err := shell.CombinedOutput()
-	require.NoError(t, err, "%s", said)
+	said := shell(t, []string{"DATABASE_URL=" + db.URL}, script)
 	for _, want := range []string{`"valid":true`, `"outcome":"replayed"`, `"status":"replaying"`, `"kind":"run"`, `"state":"running"`, "NAME "} {
-		require.Contains(t, string(said), want)
+		require.Contains(t, said, want)
 	}
 	service.stop(t, syscall.SIGTERM)
 }
