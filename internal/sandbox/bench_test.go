@@ -1,8 +1,10 @@
 package sandbox_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -25,6 +27,45 @@ func largeSeed() sandbox.Seed {
 		}}}}}}
 }
 
+// budget prints a figure, and beside it the target that it should stay below.
+func budget(b *testing.B, unit string, figure, target float64) {
+	b.ReportMetric(0, "ns/op") // says less than the figure
+	b.ReportMetric(figure, unit)
+	b.ReportMetric(target, "target-"+unit)
+	b.ReportMetric(figure/target, "of-target")
+}
+
+// BenchmarkMemory is what a sandbox of 20,000 records keeps, after its indexes
+// were built and every record was read once.
+func BenchmarkMemory(b *testing.B) {
+	for b.Loop() {
+		before := heap()
+		box, err := sandbox.New(largeSeed(), sandbox.Config{})
+		require.NoError(b, err)
+		for offset := ""; ; {
+			rec := serve(box, "GET", "/v0/"+baseID+"/Orders?offset="+url.QueryEscape(offset), "")
+			require.Equal(b, 200, rec.Code)
+			var page struct{ Offset string }
+			require.NoError(b, json.Unmarshal(rec.Body.Bytes(), &page))
+			if offset = page.Offset; offset == "" {
+				break
+			}
+		}
+		serve(box, "GET", "/v0/"+baseID+"/Orders?filterByFormula="+url.QueryEscape("{Order ID}='O-00001'"), "")
+		budget(b, "MB", float64(heap()-before)/1e6, 200)
+		box.Close()
+	}
+}
+
+// heap is what is in use after a collection, in bytes.
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC() // what a finalizer let go of in the first
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
 func BenchmarkLookupOfTenKeys(b *testing.B) {
 	box, err := sandbox.New(largeSeed(), sandbox.Config{})
 	require.NoError(b, err)
@@ -45,6 +86,7 @@ func BenchmarkLookupOfTenKeys(b *testing.B) {
 				rec := serve(box, "GET", query, "")
 				require.Equal(b, 10, strings.Count(rec.Body.String(), `"createdTime"`), rec.Body.String())
 			}
+			budget(b, "ms/lookup", b.Elapsed().Seconds()*1000/float64(b.N), 20)
 		})
 	}
 }
