@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -49,6 +50,14 @@ func setup(t testing.TB, bases ...string) *bundle {
 	return b
 }
 
+// unmirrored is a bundle without a dead letter table, whose rows would be work too.
+func unmirrored(t testing.TB, bases ...string) *bundle {
+	t.Helper()
+	b := setup(t, bases...)
+	b.store = store.New(b.db.Pool, "")
+	return b
+}
+
 // frozen is a bundle whose clock moves only by advance.
 func frozen(t testing.TB, bases ...string) *bundle {
 	t.Helper()
@@ -59,8 +68,8 @@ func frozen(t testing.TB, bases ...string) *bundle {
 
 func (b *bundle) advance(t testing.TB, by time.Duration) { b.db.Advance(t, by) }
 
-// wide is a second store on the same database with more connections, for races.
-func (b *bundle) wide(t testing.TB, connections int32) *store.Store {
+// pool is a second pool on the same database with more connections, for races.
+func (b *bundle) pool(t testing.TB, connections int32) *pgxpool.Pool {
 	t.Helper()
 	cfg, err := pgxpool.ParseConfig(b.db.URL)
 	require.NoError(t, err)
@@ -68,7 +77,13 @@ func (b *bundle) wide(t testing.TB, connections int32) *store.Store {
 	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
-	return store.New(pool, orders)
+	return pool
+}
+
+// wide is a second store on the same database with more connections.
+func (b *bundle) wide(t testing.TB, connections int32) *store.Store {
+	t.Helper()
+	return store.New(b.pool(t, connections), orders)
 }
 
 func sourceOf(base string) string { return base + "-system" }
@@ -110,6 +125,16 @@ func (b *bundle) fileIDs(t testing.TB, names ...string) []string {
 	var ids []string
 	for _, name := range names {
 		ids = append(ids, b.file(t, name).ID)
+	}
+	return ids
+}
+
+// fileMany files entries, each about a record of its own.
+func (b *bundle) fileMany(t testing.TB, n int) []string {
+	t.Helper()
+	var ids []string
+	for i := range n {
+		ids = append(ids, b.file(t, fmt.Sprint("entry ", i)).ID)
 	}
 	return ids
 }
