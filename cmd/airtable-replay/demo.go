@@ -53,7 +53,7 @@ func (c *demoCommand) Run(p *process) error {
 	p.logger = slog.New(quiet)
 	stage, err := newStage(p, stageOptions{listen: c.Listen, sandboxListen: c.SandboxListen, hurry: c.Once})
 	if err != nil {
-		return interrupted(p.ctx, err)
+		return c.interrupted(p, err)
 	}
 	err = c.play(p, stage, quiet)
 	return errors.Join(err, stage.close())
@@ -62,7 +62,7 @@ func (c *demoCommand) Run(p *process) error {
 func (c *demoCommand) play(p *process, stage *stage, quiet gate) error {
 	play, err := prepare(p.ctx, stage.client)
 	if err != nil {
-		return interrupted(p.ctx, err)
+		return c.interrupted(p, err)
 	}
 	if c.Once {
 		ctx, cancel := context.WithTimeout(p.ctx, storyTimeout)
@@ -102,12 +102,12 @@ func (g gate) WithAttrs(attrs []slog.Attr) slog.Handler {
 // WithGroup implements slog.Handler.
 func (g gate) WithGroup(name string) slog.Handler { return gate{g.Handler.WithGroup(name), g.open} }
 
-// interrupted takes an error for what it is when the user has ended the program: the end.
-func interrupted(ctx context.Context, err error) error {
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil
+// interrupted is interrupted for a demo that anybody watches; a story that was not played is a failure.
+func (c *demoCommand) interrupted(p *process, err error) error {
+	if c.Once {
+		return err
 	}
-	return err
+	return p.interrupted(err)
 }
 
 // invite tells where everything is and what to try.

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -95,4 +96,18 @@ func TestGraceIsKept(t *testing.T) {
 	e := s.Settled(t, id)
 	apptest.RequireOutcome(t, e, "replayed", "")
 	require.Equal(t, 1, statusChanges(base))
+}
+
+// A service that is signalled while it still waits for its database ends in order.
+func TestSignalledWhileStarting(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = silent.Close() }()
+	c := start(t, serveEnv("postgres://a:b@"+silent.Addr().String()+"/c?sslmode=disable", serviceConfig(t, nowhere)), "serve")
+	conn, err := silent.Accept()
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	c.stop(t, syscall.SIGTERM)
+	require.Contains(t, c.stderr.String(), "ended while starting")
 }

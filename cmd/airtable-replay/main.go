@@ -47,6 +47,16 @@ type process struct {
 	levelChosen bool
 }
 
+// interrupted forgives an error of starting when the user has ended the program meanwhile: whatever was
+// under way then was cut off.
+func (p *process) interrupted(err error) error {
+	if p.ctx.Err() == nil {
+		return err
+	}
+	p.logger.Info("ended while starting", "error", err)
+	return nil
+}
+
 // usageError is a mistake in how the program was called.
 type usageError struct{ error }
 

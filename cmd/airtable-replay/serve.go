@@ -70,7 +70,7 @@ func (c *serveCommand) Run(p *process) error {
 		Logger: p.logger, MetricsApart: c.MetricsListen != "",
 	})
 	if err != nil {
-		return err
+		return p.interrupted(err)
 	}
 	defer service.Close()
 	servers := newServing()
