@@ -86,14 +86,14 @@ func (s *Store) ShowWrite(ctx context.Context, id string) (Write, error) {
 }
 
 // SetTargetID gives a member the key that its payload was found to hold, so that it is grouped with
-// the others of its record.
+// the others of its record. One that is no longer held, or has a key, is left alone.
 func (s *Store) SetTargetID(ctx context.Context, l Lease, m MemberRef, targetID string) error {
-	table := "entry"
+	setTargetID := `UPDATE entry SET target_id = $2 WHERE id = $1 AND target_id IS NULL AND status = 'replaying' AND claim = $3`
 	if m.Kind == deadletter.MemberWrite {
-		table = "write"
+		setTargetID = `UPDATE write SET target_id = $2 WHERE id = $1 AND target_id IS NULL AND status = 'queued' AND $3::bigint = 0`
 	}
 	err := s.fenced(ctx, l, func(ctx context.Context) error {
-		_, err := s.db(ctx).Exec(ctx, `UPDATE `+table+` SET target_id = $2 WHERE id = $1 AND target_id IS NULL`, m.ID, targetID)
+		_, err := s.db(ctx).Exec(ctx, setTargetID, m.ID, targetID, m.Claim)
 		return err
 	})
 	return interpretError("set target id", err)
