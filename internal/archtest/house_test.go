@@ -45,6 +45,7 @@ var annexes = map[string]annex{
 	"web":                            {importedBy: []string{"internal/console", "internal/button"}},
 	"internal/httpapi/internal/oapi": {importedBy: []string{"internal/httpapi"}},
 	"internal/sandbox":               {imports: []string{"internal/sandbox/formula"}, importedBy: []string{"internal/app", "cmd/airtable-replay"}, support: true},
+	"internal/sandbox/conformance":   {},
 	"internal/sandbox/formula":       {importedBy: []string{"internal/sandbox"}, support: true},
 	"internal/localpg":               {importedBy: []string{"internal/store/storetest", "internal/app", "cmd/airtable-replay"}, support: true},
 	"internal/store/storetest":       {on: "internal/store", support: true},

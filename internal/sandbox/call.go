@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -19,6 +20,8 @@ type call struct {
 	body   []byte
 	long   bool // the URL is beyond Airtable's limit
 	secret string
+	gzip   bool // the client takes it
+	known  bool // the client sends the cookie back
 	now    time.Time
 
 	route  *route
@@ -40,8 +43,10 @@ func (s *Sandbox) newCall(r *http.Request, body []byte) *call {
 	if err != nil {
 		query = r.URL.Query()
 	}
+	_, cookieErr := r.Cookie(browserCookie)
 	return &call{s: s, method: r.Method, path: segments(r.URL), query: query, body: body,
-		long: len(r.Host)+len(r.RequestURI)+len("https://") > longURL, secret: bearer(r.Header.Get("Authorization"))}
+		long: len(r.Host)+len(r.RequestURI)+len("https://") > longURL, secret: bearer(r.Header.Get("Authorization")),
+		gzip: strings.Contains(r.Header.Get("Accept-Encoding"), "gzip"), known: cookieErr == nil}
 }
 
 // segments splits a path before it is decoded, so that a table's name may hold
@@ -139,13 +144,27 @@ func (c *call) authorize() error {
 			return forbidden()
 		}
 		if !c.may(c.route.scope) {
-			return forbidden()
+			return c.unseen()
 		}
 	}
 	if c.route.needs("table") && c.table == nil {
-		return forbidden()
+		return c.unseen()
 	}
 	return nil
+}
+
+// unseen refuses what the token may not see, or what is not there.
+func (c *call) unseen() *apiError {
+	switch {
+	case c.s.options.Refusals == "hidden":
+		return forbidden()
+	case c.path[1] == "meta":
+		return typed(http.StatusNotFound, "NOT_FOUND", "")
+	case c.table == nil:
+		return typed(http.StatusNotFound, "TABLE_NOT_FOUND",
+			fmt.Sprintf("Could not find table %s in application %s", c.params["table"], c.base.id))
+	}
+	return forbidden()
 }
 
 // may says whether the request has a scope on its base.

@@ -61,15 +61,19 @@ func (s *Sandbox) leave(w http.ResponseWriter, c *call, a *response) {
 	now := s.clock.now()
 	s.mu.Unlock()
 	header := w.Header()
+	body := a.body
+	if a.header.Get("Content-Type") == "" {
+		body = dress(header, c, a)
+	}
 	// The Date header tells the sandbox's time, as clients measure skew by it.
 	header.Set("Date", now.Format(http.TimeFormat))
 	header.Set("Content-Type", "application/json; charset=utf-8")
-	header.Set("Content-Length", strconv.Itoa(len(a.body)))
+	header.Set("Content-Length", strconv.Itoa(len(body)))
 	for name, values := range a.header {
 		header[name] = values
 	}
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // a client that went away does not want it
+	_, _ = w.Write(body) // a client that went away does not want it
 }
 
 // cut breaks the connection off without an answer.

@@ -58,6 +58,9 @@ type Options struct {
 	BadBodyStatus int `json:"bad_body_status"`
 	// LongURLStatus answers a URL of more than 16,000 characters: 413, 414 or 422.
 	LongURLStatus int `json:"long_url_status"`
+	// Refusals is how what a token may not see is refused: hidden (403, as today)
+	// or told (404, as recorded in 2022).
+	Refusals string `json:"refusals"`
 	// BatchDeleteMissing answers a batch deletion of an unknown record: 404 or 422.
 	BatchDeleteMissing int `json:"batch_delete_missing"`
 	// UnknownBodyKeys says what a top-level key that nobody knows does: ignore or refuse.
@@ -96,7 +99,7 @@ func defaultOptions(cfg Config) Options {
 		MultiMatchMessage: "More than one record matches the fields to merge on.",
 		UpsertNullKey:     "match_empty", DuplicateKeyInRequest: "create_both",
 		MergeKeyCase: "sensitive", MergeFieldTypes: "lenient",
-		BadBodyStatus: 400, LongURLStatus: 414, BatchDeleteMissing: 404,
+		Refusals: "hidden", BadBodyStatus: 400, LongURLStatus: 414, BatchDeleteMissing: 404,
 		UnknownBodyKeys: "ignore", SelectErrorQuotes: "double",
 		TextLimit: 100_000, TextOverflow: "refuse", BodyLimit: 32 << 20,
 		ListOrder:       "created",
@@ -130,6 +133,7 @@ func (o Options) validate() error {
 	word("duplicate_key_in_request", o.DuplicateKeyInRequest, "create_both", "fail")
 	word("merge_key_case", o.MergeKeyCase, "sensitive", "insensitive")
 	word("merge_field_types", o.MergeFieldTypes, "documented", "lenient")
+	word("refusals", o.Refusals, "hidden", "told")
 	word("unknown_body_keys", o.UnknownBodyKeys, "ignore", "refuse")
 	word("select_error_quotes", o.SelectErrorQuotes, "double", "single")
 	word("list_order", o.ListOrder, "created", "shuffled")

@@ -45,6 +45,7 @@ var knobs = []knobGroup{
 	{"Requests and cells", []knob{
 		{Name: "bad_body_status", Kind: "choice", Title: "Status for a body that is not JSON", Choices: []string{"400", "422"}},
 		{Name: "long_url_status", Kind: "choice", Title: "Status for a URL over 16,000 characters", Choices: []string{"413", "414", "422"}},
+		{Name: "refusals", Kind: "choice", Title: "What a token may not see is", Help: "Hidden behind a 403, as today, or told by a 404, as in 2022.", Choices: []string{"hidden", "told"}},
 		{Name: "batch_delete_missing", Kind: "choice", Title: "Status for a batch deletion of an unknown record", Choices: []string{"404", "422"}},
 		{Name: "unknown_body_keys", Kind: "choice", Title: "Unknown keys at the top of a body", Choices: []string{"ignore", "refuse"}},
 		{Name: "select_error_quotes", Kind: "choice", Title: "Quotes in the unknown option's message", Choices: []string{"double", "single"}},
