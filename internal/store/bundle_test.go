@@ -287,7 +287,7 @@ func version(n int64) deadletter.Version {
 // intend stores the write of an item.
 func (b *bundle) intend(t testing.TB, l store.Lease, in store.Intend) store.OpenIntent {
 	t.Helper()
-	ids, err := b.store.StoreIntents(t.Context(), l, []store.Intend{in}, nil, bounds, 250*time.Millisecond)
+	ids, err := b.store.StoreIntents(t.Context(), l, []store.Intend{in}, nil, bounds)
 	require.NoError(t, err)
 	require.NotEmpty(t, ids[0])
 	return b.intent(t, ids[0])
@@ -355,3 +355,5 @@ func problem(t testing.TB, err error) *deadletter.Error {
 	require.True(t, ok, "%v", err)
 	return d
 }
+
+func noWake(context.Context) error { return nil }

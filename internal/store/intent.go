@@ -33,7 +33,7 @@ type Bounds struct {
 // transaction under the lease. A record of which a member is no longer held is left out, with all that
 // was decided about it, since that was decided together: its ID in the answer is empty and it must not
 // be sent. The departure of the write is noted as of now.
-func (s *Store) StoreIntents(ctx context.Context, l Lease, writes []Intend, settle []Settlement, b Bounds, interval time.Duration) (ids []string, err error) {
+func (s *Store) StoreIntents(ctx context.Context, l Lease, writes []Intend, settle []Settlement, b Bounds) (ids []string, err error) {
 	err = s.fenced(ctx, l, func(ctx context.Context) error {
 		var left []RecordRef
 		if ids, left, err = s.storeHeld(ctx, l, writes, b); err != nil {
@@ -49,7 +49,7 @@ func (s *Store) StoreIntents(ctx context.Context, l Lease, writes []Intend, sett
 		if _, err := s.db(ctx).Exec(ctx, `UPDATE base SET taking = '[]' WHERE name = $1`, l.Base); err != nil {
 			return err
 		}
-		return s.departNow(ctx, l.Base, interval, writeOfPair)
+		return s.departNow(ctx, l.Base, 0, writeOfPair)
 	})
 	return ids, interpretError("store intents", err)
 }

@@ -16,6 +16,11 @@ type Pace struct {
 	OwnerInterval time.Duration
 }
 
+// half is half the time that n requests take up. A booking takes up that much before it and as much
+// behind it: so a single request between two pairs leaves in their middle, which alone lets a read, its
+// write and a mirror row go at the full pace without ever crowding a window.
+func (p Pace) half(n int) time.Duration { return time.Duration(n) * p.Interval / 2 }
+
 // ReserveSlots books n requests that go back to back and returns how long to wait before the first.
 // It judges departures: never more than Burst within Window, and on average one per Interval.
 func (s *Store) ReserveSlots(ctx context.Context, base string, n int, p Pace) (wait time.Duration, err error) {
@@ -27,7 +32,7 @@ func (s *Store) ReserveSlots(ctx context.Context, base string, n int, p Pace) (w
 		if err := s.db(ctx).QueryRow(ctx, slotState, base).Scan(&now, &nextSlot, &departures); err != nil {
 			return err
 		}
-		start := latest(now, nextSlot.Time, burstFree(departures, n, p))
+		start := latest(now, nextSlot.Add(p.half(n)), burstFree(departures, n, p))
 		if start, err = s.reserveOwner(ctx, now, start, n, p); err != nil {
 			return err
 		}
@@ -39,7 +44,7 @@ func (s *Store) ReserveSlots(ctx context.Context, base string, n int, p Pace) (w
 		}
 		wait = start.Sub(now)
 		const reserveSlots = `UPDATE base SET next_slot_at = $2, departures = $3 WHERE name = $1`
-		_, err = s.db(ctx).Exec(ctx, reserveSlots, base, start.Add(time.Duration(n)*p.Interval), departures)
+		_, err = s.db(ctx).Exec(ctx, reserveSlots, base, start.Add(p.half(n)), departures)
 		return err
 	})
 	return wait, interpretError("reserve slots", err)
@@ -105,12 +110,15 @@ func latest(times ...time.Time) time.Time {
 // NoteDeparture tells that n requests which were booked together can leave only now, later than
 // booked: the slots behind them move.
 func (s *Store) NoteDeparture(ctx context.Context, base string, n int, interval time.Duration) error {
-	err := s.InTx(ctx, func(ctx context.Context) error { return s.departNow(ctx, base, interval, moved{of: n, n: n}) })
+	err := s.InTx(ctx, func(ctx context.Context) error {
+		return s.departNow(ctx, base, Pace{Interval: interval}.half(n), moved{of: n, n: n})
+	})
 	return interpretError("note departure", err)
 }
 
-// departNow moves departures of a base that were booked earlier to now, and the slots behind them.
-func (s *Store) departNow(ctx context.Context, base string, interval time.Duration, m moved) error {
+// departNow moves departures of a base that were booked earlier to now. No slot is then nearer than
+// behind.
+func (s *Store) departNow(ctx context.Context, base string, behind time.Duration, m moved) error {
 	const departureState = `SELECT replay_now(), departures FROM base WHERE name = $1 FOR NO KEY UPDATE`
 	var now time.Time
 	var departures []time.Time
@@ -118,7 +126,7 @@ func (s *Store) departNow(ctx context.Context, base string, interval time.Durati
 		return err
 	}
 	const departNow = `UPDATE base SET departures = $2, next_slot_at = greatest(next_slot_at, $3::timestamptz) WHERE name = $1`
-	_, err := s.db(ctx).Exec(ctx, departNow, base, m.to(now, departures), now.Add(time.Duration(m.n)*interval))
+	_, err := s.db(ctx).Exec(ctx, departNow, base, m.to(now, departures), now.Add(behind))
 	return err
 }
 
