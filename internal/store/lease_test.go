@@ -61,7 +61,7 @@ func TestLeaseNeedsDueWork(t *testing.T) {
 	b.accept(t, orders, "a", "{}")
 	refused("paused")
 	b.advance(t, time.Minute)
-	l := b.lease(t, orders)
+	b.lease(t, orders)
 	refused("leased")
 	b.advance(t, 35*time.Second)
 	b.exec(t, `UPDATE base SET halted_at = now() WHERE name = $1`, orders)
@@ -69,7 +69,7 @@ func TestLeaseNeedsDueWork(t *testing.T) {
 	require.NoError(t, b.store.ResumeBase(t.Context(), orders))
 	m := b.take(t, b.lease(t, orders)).Items[0].Members[0]
 	b.advance(t, 35*time.Second)
-	l = b.lease(t, orders)
+	l := b.lease(t, orders)
 	require.NoError(t, s.GiveUp(t.Context(), l, nil, []store.Postpone{{Members: []store.MemberRef{m.MemberRef}, Wait: time.Second}}, nil))
 	require.False(t, b.release(t, l), "nothing is due")
 	refused("not due")
@@ -87,7 +87,7 @@ func fencedVerbs(b *bundle, it store.Item, in store.OpenIntent) map[string]func(
 		},
 		"set target ID": func(ctx context.Context, l store.Lease) error { return b.store.SetTargetID(ctx, l, m.MemberRef, "z") },
 		"intend": func(ctx context.Context, l store.Lease) error {
-			_, err := b.store.StoreIntents(ctx, l, []store.Intend{writeOf(it)}, nil, bounds, time.Second)
+			_, err := b.store.StoreIntents(ctx, l, []store.Intend{writeOf(it)}, nil, bounds)
 			return err
 		},
 		"settle": func(ctx context.Context, l store.Lease) error {

@@ -73,7 +73,7 @@ func TestNeverSixWithinAWindow(t *testing.T) {
 			return time.Duration(rapid.IntRange(0, limit).Draw(rt, label)) * time.Millisecond
 		}
 		begin := f.now
-		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
+		for range rapid.IntRange(1, 16).Draw(rt, "steps") {
 			late := time.Duration(0)
 			if rapid.Bool().Draw(rt, "late") {
 				late = millis("by", 700)
