@@ -140,10 +140,29 @@ func (w *chunk) settleKnown(ctx context.Context) error {
 		it.members = rest
 		it.closed = len(it.members) == 0 && len(it.Intents) == 0 || w.target == nil
 	}
-	if len(settle) == 0 {
+	if len(settle) > 0 {
+		if err := w.fenced(func() error { return w.Store.Settle(ctx, w.hold.Lease, settle) }); err != nil {
+			return err
+		}
+	}
+	return w.endWithoutTarget(ctx)
+}
+
+// endWithoutTarget ends the chunk of a target that is no longer configured. Its open writes are put off,
+// so that they do not stand before everybody else's work, and looked for once the target is back.
+func (w *chunk) endWithoutTarget(ctx context.Context) error {
+	if w.target != nil {
 		return nil
 	}
-	return w.fenced(func() error { return w.Store.Settle(ctx, w.hold.Lease, settle) })
+	w.done = true
+	var orphans []store.OpenIntent
+	for _, it := range w.items {
+		orphans = append(orphans, it.Intents...)
+	}
+	if len(orphans) == 0 {
+		return nil
+	}
+	return w.fenced(func() error { return w.Store.LookLater(ctx, w.hold.Lease, orphans, lookEvery) })
 }
 
 // deathsAlone is after how many deaths a record is given up: two in company, two alone (R7).
@@ -200,13 +219,21 @@ func (m *member) fails(p deadletter.Problem) store.Settlement {
 // settles is the outcome of a member that takes part in no write.
 func (m *member) settles(v deadletter.Verdict) store.Settlement {
 	s := store.Settlement{MemberRef: m.MemberRef, Verdict: v, Tries: m.Tries, StatusCode: m.LastStatus, ErrorDetail: m.LastError}
-	if m.Kind == deadletter.MemberEntry && slices.Contains(m.Flags, string(deadletter.MayHaveBeenWritten)) && !v.InWrite() {
-		s.Verdict.Note = join(v.Note, "An earlier attempt may have been written; the history has its values before.")
+	if slices.Contains(m.Flags, string(deadletter.MayHaveBeenWritten)) && !v.InWrite() {
+		v.Note = inDoubt(v.Note)
+		s.Verdict = v
 	}
 	if m.Kind == deadletter.MemberWrite {
 		s.Filing = m.filing(v)
 	}
 	return s
+}
+
+// inDoubt words the note of a member of which an earlier write may be on the record: none says then that
+// nothing was written (R2).
+func inDoubt(note string) string {
+	more := strings.NewReplacer("Nothing was written", "Nothing more was written", "Nothing of it was written", "Nothing more of it was written")
+	return join(more.Replace(note), "An earlier attempt may have been written; the history has its values before.")
 }
 
 func join(a, b string) string {

@@ -84,8 +84,8 @@ type Miss struct {
 	Fate   deadletter.Fate // FateNotLanded or FateUnknown
 }
 
-// SettleMisses closes intents that did not land; members of an unknown one are flagged
-// may_have_been_written.
+// SettleMisses closes intents that did not land; entries of an unknown one are flagged
+// may_have_been_written, and their history keeps the values from before it.
 func (s *Store) SettleMisses(ctx context.Context, l Lease, misses []Miss) error {
 	err := s.fenced(ctx, l, func(ctx context.Context) error {
 		for _, m := range misses {
@@ -98,15 +98,46 @@ func (s *Store) SettleMisses(ctx context.Context, l Lease, misses []Miss) error 
 				}
 				continue
 			}
-			const flagUnknown = `UPDATE entry SET flags = ARRAY (SELECT DISTINCT unnest(flags || '{may_have_been_written}')), updated_at = replay_now()
-				WHERE id IN (SELECT member_id FROM intent_member WHERE intent_id = $1::uuid AND kind = 'entry') RETURNING id::text`
-			if err := s.flagMembers(ctx, flagUnknown, m.Intent.ID); err != nil {
+			if err := s.tellDoubt(ctx, m.Intent.ID, m.Intent.entries()); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	return interpretError("settle misses", err)
+}
+
+// tellDoubt tells entries of a write of which nobody will ever know whether it landed.
+func (s *Store) tellDoubt(ctx context.Context, intentID string, ids []string) error {
+	const tellDoubt = `
+		WITH told AS (
+			UPDATE entry SET flags = ARRAY (SELECT DISTINCT unnest(flags || '{may_have_been_written}')), updated_at = replay_now()
+			WHERE id = ANY (@ids::uuid[]) RETURNING id, status
+		)
+		INSERT INTO entry_history (entry_id, event, from_status, to_status, actor, note, detail)
+		SELECT told.id, 'doubted', told.status, told.status, 'pass', 'A write was never answered, and the record does not tell whether it landed: it may have been written.',
+			json_build_object('fields_sent', i.fields, 'values_before', i.before, 'record_id', i.record_id)
+		FROM told, intent i WHERE i.id = @intent::uuid`
+	if len(ids) == 0 {
+		return nil
+	}
+	if _, err := s.db(ctx).Exec(ctx, tellDoubt, names{"ids": ids, "intent": intentID}); err != nil {
+		return err
+	}
+	return s.touchMirror(ctx, ids, 0, false)
+}
+
+// inheritDoubt tells the entry that a live write became of the write's own unanswered requests.
+func (s *Store) inheritDoubt(ctx context.Context, writeID, entryID string) error {
+	const unknownIntents = `SELECT i.id::text FROM intent_member m JOIN intent i ON i.id = m.intent_id
+		WHERE m.member_id = $1::uuid AND i.state = 'unknown' ORDER BY i.created_at, i.id`
+	intents, err := s.idsOf(ctx, "find unknown intents", unknownIntents, writeID)
+	for _, intent := range intents {
+		if err := s.tellDoubt(ctx, intent, []string{entryID}); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // clearMayHave takes the doubt from the entries of a write that is known not to have landed, unless

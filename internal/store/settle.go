@@ -162,6 +162,9 @@ func (s *Store) settleWrite(ctx context.Context, v Settlement) error {
 		if entryID, _, err = s.insertEntry(ctx, *v.Filing); err != nil {
 			return err
 		}
+		if err = s.inheritDoubt(ctx, v.ID, entryID); err != nil {
+			return err
+		}
 	default:
 		return fmt.Errorf("settle write %s: outcome %q is none", v.ID, v.Verdict.Outcome)
 	}
