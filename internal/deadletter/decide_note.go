@@ -77,6 +77,7 @@ func (d *decision) doubtWhy(reason Reason) string {
 		why = d.standingWhy(standsUnversioned)
 	case ReasonBlankVersion:
 		why = d.standingWhy(standsOnBlank)
+	default:
 	}
 	return why + ", and no Last modified time field shows that it is unchanged"
 }

@@ -60,6 +60,7 @@ func Equal(kind FieldKind, a, b any) bool {
 		return samePeople(a, b)
 	case KindLookup:
 		return sameJSON(element(a), element(b))
+	case KindText, KindLongText, KindNumber, KindCheckbox, KindDate, KindComputed:
 	}
 	return sameJSON(a, b)
 }

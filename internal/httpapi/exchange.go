@@ -28,7 +28,11 @@ func withExchange(ctx context.Context, x *exchange) context.Context {
 
 // exchangeOf is the exchange of a request that passed observe.
 func exchangeOf(ctx context.Context) *exchange {
-	return ctx.Value(exchangeKey{}).(*exchange)
+	x, ok := ctx.Value(exchangeKey{}).(*exchange)
+	if !ok {
+		panic("a request that did not pass observe")
+	}
+	return x
 }
 
 // allows tells whether the request's token has a scope; admin has them all.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -45,7 +46,7 @@ func answerPanics(next http.Handler) http.Handler {
 			if p == nil {
 				return
 			}
-			if p == http.ErrAbortHandler {
+			if cause, ok := p.(error); ok && errors.Is(cause, http.ErrAbortHandler) {
 				panic(p)
 			}
 			x, err := exchangeOf(r.Context()), fmt.Errorf("panic: %v", p)

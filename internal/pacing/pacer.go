@@ -95,6 +95,3 @@ func sleep(ctx context.Context, d time.Duration) error {
 		return fmt.Errorf("wait for slot: %w", ctx.Err())
 	}
 }
-
-// Interval is the time between requests to a base.
-func (p *Pacer) Interval(base string) time.Duration { return p.bases[base].pace().Interval }

@@ -64,7 +64,7 @@ func (w *chunk) store(ctx context.Context, out []*outgoing, settle []store.Settl
 	bounds := store.Bounds{SendWithin: sendWithin, RequestTimeout: w.base.Retry.RequestTimeout, LandingBound: w.base.Retry.LandingBound}
 	var ids []string
 	if err := w.fenced(func() (err error) {
-		ids, err = w.Store.StoreIntents(ctx, w.hold.Lease, intents, settle, bounds, w.Pacer.Interval(w.base.Name))
+		ids, err = w.Store.StoreIntents(ctx, w.hold.Lease, intents, settle, bounds)
 		return err
 	}); err != nil {
 		return nil, err

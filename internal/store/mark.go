@@ -122,8 +122,3 @@ func (s *Store) rest(ctx context.Context, ref RecordRef, until time.Time) error 
 	_, err := s.db(ctx).Exec(ctx, restRecord, ref.Target, ref.Key, until)
 	return err
 }
-
-func (s *Store) endRest(ctx context.Context, ref RecordRef) error {
-	_, err := s.db(ctx).Exec(ctx, `UPDATE record_mark SET rest_until = NULL WHERE target_table = $1 AND record_key = $2`, ref.Target, ref.Key)
-	return err
-}

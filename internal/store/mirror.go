@@ -32,12 +32,6 @@ func (s *Store) touchMirror(ctx context.Context, ids []string, delay time.Durati
 	return interpretError("touch mirror", err)
 }
 
-// ClearPress asks the mirror to untick Replay Requested of an entry, so that the button works again
-// after a refused press (T3).
-func (s *Store) ClearPress(ctx context.Context, id string) error {
-	return s.touchMirror(ctx, []string{id}, 0, true)
-}
-
 // RemirrorEntries marks every entry for the mirror, as after the dead letter table was replaced or
 // has got fields that it had lacked.
 func (s *Store) RemirrorEntries(ctx context.Context) error {

@@ -36,9 +36,7 @@ func (s *Store) AcceptWrites(ctx context.Context, in []Incoming) (ids []string, 
 				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 				id, text(w.SourceSystem), w.Base, w.TargetTable, orNullText(w.TargetID), w.Operation, w.RawPayload, text(w.SourceVersion), version, orNull(updated), w.Rank)
 		}
-		return s.db(ctx).(interface {
-			SendBatch(context.Context, *pgx.Batch) pgx.BatchResults
-		}).SendBatch(ctx, b).Close()
+		return s.db(ctx).SendBatch(ctx, b).Close()
 	})
 	return ids, interpretError("accept writes", err)
 }

@@ -35,7 +35,7 @@ func NewLogger(w io.Writer, o LogOptions) (*slog.Logger, error) {
 	}
 	switch o.Format {
 	case FormatText, "":
-		return slog.New(requestHandler{tint.NewHandler(w, &tint.Options{
+		return slog.New(requestHandler{tint.NewTextHandler(w, &tint.Options{
 			Level: level, TimeFormat: "2006-01-02T15:04:05.000Z07:00", NoColor: !isTerminal(w), ReplaceAttr: inUTC,
 		})}), nil
 	case FormatJSON:

@@ -157,6 +157,7 @@ func (p *parser) primary() (node, *SyntaxError) {
 		if t.text == "(" {
 			return p.parenthesized()
 		}
+	case tokenEnd:
 	}
 	return nil, p.unexpected("a value")
 }

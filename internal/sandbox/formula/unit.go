@@ -87,6 +87,7 @@ func startOf(t time.Time, u unit) time.Time {
 		month, day = month-(month-1)%3, 1
 	case unitYear:
 		month, day = time.January, 1
+	case unitDay:
 	}
 	return time.Date(year, month, day, 0, 0, 0, 0, t.Location())
 }
