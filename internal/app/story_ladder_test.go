@@ -135,13 +135,7 @@ func TestStoryLiveWriteExhausted(t *testing.T) {
 	w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Times: 5, Status: 503})
 	payload := apptest.Order("O-3", "2026-10-02T08:00:00Z", shipped)
 	id := w.Accept(t, "order-system", payload)
-	for range 100 {
-		if w.Read(t, "/v1/writes/"+id)["status"] != "queued" {
-			break
-		}
-		w.Advance(t, 500*time.Millisecond)
-	}
-	write := w.Decided(t, id)
+	write := w.DecidedInTime(t, id, 500*time.Millisecond)
 	require.Equal(t, "dead_lettered", write["status"])
 	require.Equal(t, "transient_exhausted", write["reason"])
 	e := w.Entry(t, write["entry_id"].(string))

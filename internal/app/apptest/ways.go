@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -82,6 +83,20 @@ func (w *World) Decided(t testing.TB, id string) Doc {
 	var write Doc
 	Eventually(t, func() bool {
 		write = w.Read(t, "/v1/writes/"+id)
+		return write["status"] != "queued"
+	}, "write "+id+" is decided")
+	return write
+}
+
+// DecidedInTime is Decided on a simulated clock, which every look moves on by a step.
+func (w *World) DecidedInTime(t testing.TB, id string, step time.Duration) Doc {
+	t.Helper()
+	var write Doc
+	Eventually(t, func() bool {
+		write = w.Read(t, "/v1/writes/"+id)
+		if write["status"] == "queued" {
+			w.Advance(t, step)
+		}
 		return write["status"] != "queued"
 	}, "write "+id+" is decided")
 	return write

@@ -140,6 +140,21 @@ func (w *World) Start(t testing.TB, replica int) {
 	w.started[replica] = true
 }
 
+// Stop ends a replica's work in good order, as a deployment does.
+func (w *World) Stop(t testing.TB, replica int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	require.NoError(t, w.Apps[replica].Stop(ctx))
+	w.started[replica] = false
+}
+
+// Reconfigure gives replicas that are added from now on another configuration.
+func (w *World) Reconfigure(t testing.TB, text string) {
+	t.Helper()
+	w.Config = w.load(t, text)
+}
+
 // Advance moves the shared clock and the sandbox's forward together.
 func (w *World) Advance(t testing.TB, by time.Duration) {
 	t.Helper()
