@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -358,5 +357,3 @@ func problem(t testing.TB, err error) *deadletter.Error {
 }
 
 func noWake(context.Context) error { return nil }
-
-func jsonNumber(digits string) json.Number { return json.Number(digits) }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -32,10 +33,10 @@ func TestIntentIsStoredWhole(t *testing.T) {
 	l, it := b.work(t, entry)
 	in := writeOf(it)
 	in.Plan.Action, in.Plan.RecordID = deadletter.ActionCreate, ""
-	in.Plan.Fields = map[string]any{"Big": jsonNumber("90071992547409931234567890.10"), "Text": "<&\u2028\x00>", "List": []any{"a"}, "Gone": nil}
+	in.Plan.Fields = map[string]any{"Big": json.Number("90071992547409931234567890.10"), "Text": "<&\u2028\x00>", "List": []any{"a"}, "Gone": nil}
 	in.Members[0].Verdict = deadletter.Verdict{
-		Member: entry, Outcome: deadletter.PartiallyReplayed, Reason: deadletter.ReasonSharedFieldChanged, Note: "n", Fields: map[string]any{"Big": jsonNumber("1")},
-		Skipped: []deadletter.Skip{{Field: "F", Reason: deadletter.ReasonSharedFieldChanged, ChangedAt: failed, Current: "x", Incoming: jsonNumber("2")}}, Merged: true,
+		Member: entry, Outcome: deadletter.PartiallyReplayed, Reason: deadletter.ReasonSharedFieldChanged, Note: "n", Fields: map[string]any{"Big": json.Number("1")},
+		Skipped: []deadletter.Skip{{Field: "F", Reason: deadletter.ReasonSharedFieldChanged, ChangedAt: failed, Current: "x", Incoming: json.Number("2")}}, Merged: true,
 	}
 	got := b.intend(t, l, in)
 	require.Empty(t, cmp.Diff(store.OpenIntent{
@@ -156,7 +157,7 @@ func TestFactByAnybody(t *testing.T) {
 	b.advance(t, 35*time.Second-1)
 	b.advance(t, time.Microsecond)
 	require.ErrorIs(t, b.store.SettleLandings(t.Context(), l, []store.Landing{landed(in, it.Ref)}, nil), store.ErrStale)
-	fact := store.Fact{RecordID: "rec1", Created: true, Fields: map[string]any{"N": jsonNumber("9007199254740993")}}
+	fact := store.Fact{RecordID: "rec1", Created: true, Fields: map[string]any{"N": json.Number("9007199254740993")}}
 	require.NoError(t, b.store.StoreFact(t.Context(), in.ID, fact))
 	require.NoError(t, b.store.StoreFact(t.Context(), in.ID, store.Fact{RecordID: "rec2"}), "the first one holds")
 	next := b.lease(t, orders)
