@@ -41,7 +41,7 @@ func TestLandingIsRecordedWhole(t *testing.T) {
 	require.Equal(t, map[string]any{
 		"fields_replayed": map[string]any{"N": json.Number("90071992547409931.10")}, "values_before": map[string]any{"N": nil}, "record_id": "reca",
 		"fields_skipped": []any{map[string]any{
-			"Field": "S", "Reason": "shared_field_changed", "ChangedAt": "2026-10-01T09:00:00Z", "Current": "x", "Incoming": json.Number("2"),
+			"field": "S", "reason": "shared_field_changed", "changed_at": "2026-10-01T09:00:00Z", "current": "x", "incoming": json.Number("2"),
 		}},
 		"effect": "updated", "status_code": json.Number("200"), "error_detail": "503 before", "attempts": json.Number("1"),
 	}, line.Detail)

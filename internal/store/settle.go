@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"airtable-replay/internal/deadletter"
 )
@@ -131,10 +132,27 @@ func settlementDocs(v Settlement) (fields, skipped, before, detail string, err e
 		return
 	}
 	detail, err = doc(map[string]any{
-		"fields_replayed": v.Verdict.Fields, "fields_skipped": v.Verdict.Skipped, "values_before": v.ValuesBefore, "record_id": v.RecordID,
+		"fields_replayed": v.Verdict.Fields, "fields_skipped": tellSkips(v.Verdict.Skipped), "values_before": v.ValuesBefore, "record_id": v.RecordID,
 		"effect": v.Effect, "status_code": v.StatusCode, "error_detail": text(v.ErrorDetail), "attempts": v.Tries,
 	})
 	return
+}
+
+// skipLine is a skipped field as the history tells it.
+type skipLine struct {
+	Field     string            `json:"field"`
+	Reason    deadletter.Reason `json:"reason"`
+	ChangedAt *time.Time        `json:"changed_at"`
+	Current   any               `json:"current"`
+	Incoming  any               `json:"incoming"`
+}
+
+func tellSkips(skips []deadletter.Skip) []skipLine {
+	lines := []skipLine{}
+	for _, k := range skips {
+		lines = append(lines, skipLine{k.Field, k.Reason, orNull(k.ChangedAt), k.Current, k.Incoming})
+	}
+	return lines
 }
 
 func flagTexts(flags []deadletter.Flag) []string {
