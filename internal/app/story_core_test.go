@@ -19,6 +19,7 @@ var coreStories = map[string]func(t *testing.T, w *apptest.World, tag string){
 	"edited by hand":             coreHandEdit,
 	"already as sent":            coreAlreadyAsSent,
 	"changed by ourselves":       coreOwnChange,
+	"changed by us, unanswered":  coreOwnUnanswered,
 	"missing":                    coreMissing,
 	"two of them":                coreMultipleMatches,
 	"made in between, twice":     coreForestalled,
@@ -91,6 +92,16 @@ func coreOwnChange(t *testing.T, w *apptest.World, tag string) {
 	e = pressed(t, w, "own"+tag, "2026-10-04T08:00:00Z", apptest.Doc{"status": "Shipped", "delivery_date": "2026-10-10"})
 	apptest.RequireOutcome(t, e, "needs_review", "shared_field_changed")
 	require.Equal(t, "2026-10-30", w.OrderCells(t, "own"+tag)["Delivery Date"])
+}
+
+// The same, where the answer to our write was lost and it was found on the record.
+func coreOwnUnanswered(t *testing.T, w *apptest.World, tag string) {
+	record := place(t, w, "lost"+tag)
+	w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Contains: "2026-10-05", Status: 503, AfterApply: true})
+	apptest.RequireOutcome(t, pressed(t, w, "lost"+tag, second, shipped), "replayed", "")
+	e := pressed(t, w, "lost"+tag, third, apptest.Doc{"status": "Delivered", "delivery_date": "2026-10-09"})
+	apptest.RequireOutcome(t, e, "replayed", "")
+	require.Len(t, w.CellChanges(record, "Delivery Date"), 2)
 }
 
 func coreMissing(t *testing.T, w *apptest.World, tag string) {

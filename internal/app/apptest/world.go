@@ -65,12 +65,26 @@ func New(t testing.TB, o Options) *World {
 	}
 	w.Config = w.load(t, text)
 	w.store = store.New(w.DB.Pool, "")
-	_, err := w.store.CreateToken(t.Context(), "tester", []string{"admin"}, sha256.Sum256([]byte(w.Token)))
-	require.NoError(t, err)
+	w.createToken(t, w.Token, "tester", "admin")
 	for range max(1, o.Replicas) {
 		w.AddReplica(t, o)
 	}
 	return w
+}
+
+// NewToken makes an API token with other scopes than the world's own; give it to Call as the header
+// Authorization.
+func (w *World) NewToken(t testing.TB, scopes ...string) (bearer string) {
+	t.Helper()
+	name := "holder of " + strings.Join(scopes, ", ")
+	w.createToken(t, name, name, scopes...)
+	return "Bearer " + name
+}
+
+func (w *World) createToken(t testing.TB, secret, name string, scopes ...string) {
+	t.Helper()
+	_, err := w.store.CreateToken(t.Context(), name, scopes, sha256.Sum256([]byte(secret)))
+	require.NoError(t, err)
 }
 
 func (w *World) startSandbox(t testing.TB, o Options) {
