@@ -317,7 +317,7 @@ export class Grid {
 }
 
 // What is asked of a dead letter first stands beside its button.
-const first = ['Target Table', 'Target ID', 'Status', 'Replay Outcome', 'Replay Notes', 'Fields Replayed', 'Fields Skipped', 'Reason Code'];
+const first = ['Target ID', 'Status', 'Replay Outcome', 'Replay Notes', 'Fields Replayed', 'Fields Skipped', 'Reason Code', 'Target Table'];
 
 function inReach(grid) {
   const rank = f => (f.id === grid.primary ? -1 : first.includes(f.name) ? first.indexOf(f.name) : first.length);

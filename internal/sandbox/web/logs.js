@@ -4,55 +4,82 @@ import {instant} from './cell.js';
 
 const most = 300;
 
-/** Log keeps the latest lines of one kind and shows them. */
-class Log {
-  constructor(list, key, line) {
-    this.list = list;
-    this.key = key;
-    this.line = line;
-    this.lines = new Map();
-  }
+class Requests {
+  list = byID('request-log');
+  lines = new Map();
 
-  add(entries, first = 0) {
+  /** add shows new lines, and renews those that are known; those before first are gone. */
+  add(entries, first) {
     for (const entry of entries) {
-      const node = this.line(entry);
-      this.lines.get(entry[this.key])?.node.replaceWith(node);
-      if (!this.lines.has(entry[this.key])) this.list.prepend(node);
-      this.lines.set(entry[this.key], {entry, node});
+      const node = requestLine(entry);
+      this.lines.get(entry.id)?.node.replaceWith(node);
+      if (!this.lines.has(entry.id)) this.list.prepend(node);
+      this.lines.set(entry.id, {entry, node});
     }
-    for (const [key, {node}] of this.lines) {
-      if (key >= first && this.lines.size <= most) break;
+    for (const [id, {node}] of this.lines) {
+      if (id >= first && this.lines.size <= most) break;
       node.remove();
-      this.lines.delete(key);
+      this.lines.delete(id);
     }
   }
 
-  /** after is the line from which on the page wants to know more: unanswered requests change. */
-  after(open = () => false) {
+  /** after is the line after which the page wants to know more: one without an answer still changes. */
+  after() {
     let last = 0;
-    for (const [key, {entry}] of this.lines) {
-      if (open(entry)) return key - 1;
-      last = key;
+    for (const [id, {entry}] of this.lines) {
+      if (!entry.status && !entry.dropped) return id - 1;
+      last = id;
     }
     return last;
+  }
+}
+
+// Changes of one record by one commit stand together.
+class Changes {
+  list = byID('change-log');
+  seen = 0;
+  latest = '';
+
+  add(entries) {
+    for (const change of entries.filter(c => c.seq > this.seen)) {
+      const together = JSON.stringify([change.at, change.record, change.kind, change.by, change.request]);
+      if (together !== this.latest) this.list.prepend(changeLine(change));
+      this.latest = together;
+      this.seen = change.seq;
+      this.list.firstChild.querySelector('.cells').append(cellLine(change));
+    }
+    while (this.list.children.length > most) this.list.lastChild.remove();
+  }
+
+  after() {
+    return this.seen;
   }
 }
 
 const clock = at => el('time', {datetime: at, title: `${instant(at)} UTC`}, at.slice(11, 19));
 const verbs = {create: 'created', update: 'changed', delete: 'deleted'};
 
+const longest = 120;
+
 function quoted(text) {
-  return text === '' ? el('i', {class: 'nothing'}, 'empty') : el('q', {}, text.length > 160 ? `${text.slice(0, 160)}…` : text);
+  if (text === '') return el('i', {class: 'nothing'}, 'empty');
+  const line = text.replace(/\s+/g, ' ');
+  return el('q', {title: text}, line.length > longest ? `${line.slice(0, longest)}…` : line);
+}
+
+function cellLine(change) {
+  if (!change.field) return el('div', {}, verbs[change.kind]);
+  const values = change.kind === 'create' ? [quoted(change.new_text)] : [quoted(change.old_text), ' → ', quoted(change.new_text)];
+  return el('div', {}, `${change.field}: `, ...values);
 }
 
 function changeLine(change) {
-  const values = change.kind === 'create' ? [quoted(change.new_text)] : [quoted(change.old_text), ' → ', quoted(change.new_text)];
   const by = change.request
     ? [`${change.by}, `, el('button', {type: 'button', class: 'jump', 'data-request': String(change.request)}, `request ${change.request}`)]
     : [change.by];
   return el('li', {class: `change ${change.request ? 'api' : 'hand'}`},
-    el('div', {class: 'what'}, clock(change.at), el('b', {}, change.title || change.record), ` · ${change.table}`),
-    el('div', {}, change.field ? `${change.field}: ` : verbs[change.kind], ...(change.field ? values : [])),
+    el('div', {class: 'what'}, clock(change.at), `${change.table} · `, el('b', {}, change.title || change.record)),
+    el('div', {class: 'cells'}),
     el('div', {class: 'by'}, change.kind === 'update' ? 'by ' : `${verbs[change.kind]} by `, ...by));
 }
 
@@ -86,8 +113,5 @@ function requestLine(request) {
     el('div', {class: 'by'}, notes));
 }
 
-export const changes = new Log(byID('change-log'), 'seq', changeLine);
-export const requests = new Log(byID('request-log'), 'id', requestLine);
-
-/** unanswered says whether a request's line will still change. */
-export const unanswered = request => !request.status && !request.dropped;
+export const changes = new Changes();
+export const requests = new Requests();

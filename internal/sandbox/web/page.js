@@ -3,7 +3,7 @@ import {byID, el, say, tablist} from './dom.js';
 import {call, follow, recordPath, view as ask} from './api.js';
 import {Grid} from './grid.js';
 import {RecordDialog} from './record.js';
-import {changes, requests, unanswered} from './logs.js';
+import {changes, requests} from './logs.js';
 import {showControls, startControls} from './controls.js';
 
 const chosen = {base: '', table: '', rows: 100, find: ''};
@@ -128,12 +128,11 @@ function refresh() {
 async function askAll() {
   while (again) {
     again = false;
-    show(await ask({...chosen, requests_after: requests.after(unanswered), changes_after: changes.after()}));
+    show(await ask({...chosen, requests_after: requests.after(), changes_after: changes.after()}));
   }
 }
 
 function show(view) {
-  const first = seen === null;
   seen = view;
   changes.add(view.changes);
   requests.add(view.requests, view.first_request);
@@ -143,7 +142,6 @@ function show(view) {
   showControls(view);
   const names = new Set(view.bases.flatMap(b => b.people.map(p => p.name).filter(Boolean)));
   byID('people').replaceChildren(...[...names].map(name => el('option', {value: name})));
-  if (first) begin();
 }
 
 // begin chooses the table that the address names, or the one with dead letters.
@@ -191,6 +189,7 @@ byID('change-log').addEventListener('click', event => {
 });
 
 startControls();
+begin();
 follow(refresh, connected => {
   if (connected) refresh();
   live(connected ? 'live' : 'lost', connected ? 'Live' : 'Connecting again');
