@@ -44,6 +44,7 @@ var switches = map[string][]func(*sandbox.Options){
 	"list_order":               {func(o *sandbox.Options) { o.ListOrder = "shuffled" }},
 	"as it is by itself":       {func(*sandbox.Options) {}},
 	"whoami_scopes":            {func(o *sandbox.Options) { o.WhoamiScopes = true }},
+	"refusals":                 {func(o *sandbox.Options) { o.Refusals = "told" }},
 	"cursor_life":              {func(o *sandbox.Options) { o.CursorLife = sandbox.Duration(time.Millisecond) }},
 }
 
