@@ -118,7 +118,7 @@ func (p *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 // until waits for a JavaScript expression to become true.
 func (p *tab) until(expression string) {
 	p.t.Helper()
-	_, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingMutation(), chromedp.WithPollingTimeout(time.Minute)))
+	_, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingMutation(), chromedp.WithPollingTimeout(3*time.Minute)))
 	if err != nil {
 		p.sound()
 		page, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`document.body.innerText`)) // for the message alone

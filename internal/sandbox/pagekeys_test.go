@@ -31,7 +31,7 @@ func (p *tab) at(want string) {
 // changed waits for the log to end with that change.
 func (w *world) changed(want sandbox.Change) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(w.t.Context(), 3*time.Minute)
 	defer cancel()
 	var last sandbox.Change
 	err := w.box.Await(ctx, func() bool {

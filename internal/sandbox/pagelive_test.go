@@ -128,8 +128,7 @@ func (b *browser) testControls(t *testing.T) {
 	p.shows("#fault-list", "No fault is armed.")
 	require.Equal(t, http.StatusOK, w.api("GET", "/Orders", "").status)
 
-	p.run(chromedp.Focus(chromedp.CSS("#token-list select")))
-	p.press("rev", kb.Enter)
+	p.fill("#token-list select", "revoked")
 	p.shows("#notices", "Token patSandbox is revoked.")
 	require.Equal(t, http.StatusUnauthorized, w.api("GET", "/Orders", "").status)
 
