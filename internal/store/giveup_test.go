@@ -8,6 +8,7 @@ import (
 	"airtable-replay/internal/deadletter"
 	"airtable-replay/internal/store"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 )
 
@@ -217,15 +218,10 @@ func TestWritesAreAcceptedAllOrNone(t *testing.T) {
 	}
 	ids, err := b.store.AcceptWrites(t.Context(), in)
 	require.NoError(t, err)
-	var stored []string
 	rows, err := b.db.Pool.Query(t.Context(), `SELECT id::text FROM write ORDER BY seq`)
 	require.NoError(t, err)
-	for rows.Next() {
-		var id string
-		require.NoError(t, rows.Scan(&id))
-		stored = append(stored, id)
-	}
-	require.NoError(t, rows.Err())
+	stored, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
 	require.Equal(t, ids, stored)
 }
 

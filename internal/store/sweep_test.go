@@ -189,7 +189,7 @@ func TestResetUnderALivingWrite(t *testing.T) {
 
 	other := b.file(t, "b").ID
 	b.claim(t, press(other))
-	in = b.intend(t, l, writeOf(b.take(t, l).Items[0]))
+	b.intend(t, l, writeOf(b.take(t, l).Items[0]))
 	b.advance(t, 35*time.Second) // dead, and another takes over
 	b.take(t, b.lease(t, orders))
 	require.NoError(t, b.store.ResetEntry(t.Context(), other, "admin", ""))
