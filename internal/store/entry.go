@@ -60,7 +60,7 @@ func (s *Store) insertEntry(ctx context.Context, f Filing) (id string, created b
 		ON CONFLICT DO NOTHING RETURNING id::text`
 	args := names{
 		"id": newID(), "filing_key": f.FilingKey[:], "dlq_record_id": orNullText(f.DLQRecordID), "source": text(f.SourceSystem),
-		"base": f.Base, "target": text(f.TargetTable), "target_id": orNullText(f.TargetID), "operation": f.Operation, "payload": f.payload(),
+		"base": f.Base, "target": text(f.TargetTable), "target_id": orNullText(f.TargetID), "operation": f.Operation, "payload": orEmpty(f.RawPayload),
 		"reason": f.ReasonCode, "detail": text(f.ErrorDetail), "status_code": orNullInt(f.StatusCode), "attempts": f.Attempts,
 		"source_version": text(f.SourceVersion), "version": version, "version_sort": sort, "source_updated_at": orNull(updated),
 		"first_attempt_at": f.FirstAttemptAt, "owner": text(f.AssignedOwner),
@@ -90,7 +90,7 @@ func (s *Store) filedBefore(ctx context.Context, f Filing) (string, error) {
 	var id string
 	var same bool
 	err := s.db(ctx).QueryRow(ctx, filedBefore, names{
-		"filing_key": f.FilingKey[:], "dlq_record_id": orNullText(f.DLQRecordID), "source": text(f.SourceSystem), "payload": f.payload(),
+		"filing_key": f.FilingKey[:], "dlq_record_id": orNullText(f.DLQRecordID), "source": text(f.SourceSystem), "payload": orEmpty(f.RawPayload),
 	}).Scan(&id, &same)
 	if err == nil && !same {
 		err := deadletter.Errorf(deadletter.CodeConflict, "row-taken", "row %s of the dead letter table belongs to entry %s already", f.DLQRecordID, id)
@@ -100,17 +100,9 @@ func (s *Store) filedBefore(ctx context.Context, f Filing) (string, error) {
 	return id, err
 }
 
-// payload is never nil: an empty one is kept too.
-func (f Filing) payload() []byte {
-	if f.RawPayload == nil {
-		return []byte{}
-	}
-	return f.RawPayload
-}
-
 func (s *Store) noteFiling(ctx context.Context, id string, f Filing) error {
 	const filePayload = `INSERT INTO entry_payload (entry_id, revision, raw_payload, edited_by) VALUES (@id, 0, @payload, @actor)`
-	if _, err := s.db(ctx).Exec(ctx, filePayload, names{"id": id, "payload": f.payload(), "actor": text(f.Actor)}); err != nil {
+	if _, err := s.db(ctx).Exec(ctx, filePayload, names{"id": id, "payload": orEmpty(f.RawPayload), "actor": text(f.Actor)}); err != nil {
 		return err
 	}
 	const noteFiling = `INSERT INTO entry_history (entry_id, event, to_status, actor, reason, note)

@@ -71,7 +71,7 @@ func (s *Store) keepAnswer(ctx context.Context, tokenID string, keyHash [32]byte
 		return err
 	}
 	const keepAnswer = `UPDATE idempotency_key SET status = @status, header = @header, body = @body WHERE token_id = @token AND key_hash = @key`
-	_, err = s.db(ctx).Exec(ctx, keepAnswer, names{"status": a.Status, "header": header, "body": a.Body, "token": tokenID, "key": keyHash[:]})
+	_, err = s.db(ctx).Exec(ctx, keepAnswer, names{"status": a.Status, "header": header, "body": orEmpty(a.Body), "token": tokenID, "key": keyHash[:]})
 	return err
 }
 

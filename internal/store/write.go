@@ -34,7 +34,7 @@ func (s *Store) AcceptWrites(ctx context.Context, in []Incoming) (ids []string, 
 			updated, _ := w.Version.Time()
 			b.Queue(`INSERT INTO write (id, source_system, base, target_table, target_id, operation, raw_payload, source_version, version, source_updated_at, rank)
 				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-				id, text(w.SourceSystem), w.Base, w.TargetTable, orNullText(w.TargetID), w.Operation, w.RawPayload, text(w.SourceVersion), version, orNull(updated), w.Rank)
+				id, text(w.SourceSystem), w.Base, w.TargetTable, orNullText(w.TargetID), w.Operation, orEmpty(w.RawPayload), text(w.SourceVersion), version, orNull(updated), w.Rank)
 		}
 		return s.db(ctx).SendBatch(ctx, b).Close()
 	})

@@ -41,3 +41,11 @@ func orNullInt(n int) *int {
 	}
 	return &n
 }
+
+// orEmpty passes nil as no bytes, which are something to keep.
+func orEmpty(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
