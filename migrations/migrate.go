@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -88,24 +89,22 @@ func provider(pool *pgxpool.Pool) (*goose.Provider, func(), error) {
 	return p, func() { _ = db.Close() }, nil
 }
 
-// locked holds one advisory lock around goose's and River's migrations, so that replicas take turns.
+// locked holds one advisory lock around goose's and River's migrations, so that replicas take turns. The
+// lock has a connection of its own: a pool may have no more than one.
 func locked(ctx context.Context, pool *pgxpool.Pool, do func(*goose.Provider) error) error {
 	p, closeDB, err := provider(pool)
 	if err != nil {
 		return err
 	}
 	defer closeDB()
-	conn, err := pool.Acquire(ctx)
+	conn, err := pgx.ConnectConfig(ctx, pool.Config().ConnConfig)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	defer conn.Release()
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // which lets go of the lock
 	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", lock.DefaultLockID); err != nil {
 		return fmt.Errorf("take migration lock: %w", err)
 	}
-	defer func() {
-		_, _ = conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", lock.DefaultLockID)
-	}()
 	return do(p)
 }
 

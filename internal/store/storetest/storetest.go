@@ -55,9 +55,22 @@ func NewDB(t testing.TB) *DB {
 	t.Helper()
 	once.Do(start)
 	require.NoError(t, startErr, "a PostgreSQL for the tests")
+	return create(t, " TEMPLATE "+template)
+}
+
+// NewEmptyDB makes a database without a schema, for tests of the migrations.
+func NewEmptyDB(t testing.TB) *DB {
+	t.Helper()
+	once.Do(start)
+	require.NoError(t, startErr, "a PostgreSQL for the tests")
+	return create(t, "")
+}
+
+func create(t testing.TB, like string) *DB {
+	t.Helper()
 	name := "t_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	cloning.Lock()
-	err := exec(admin, "CREATE DATABASE "+name+" TEMPLATE "+template)
+	err := exec(admin, "CREATE DATABASE "+name+like)
 	cloning.Unlock()
 	require.NoError(t, err)
 	u, err := url.Parse(admin)
