@@ -69,7 +69,7 @@ func TestStoryMarginOfTheSharedFieldCheck(t *testing.T) {
 func TestStoryLiveWriteThatWaited(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t, apptest.Options{SimulatedClock: true})
-	for _, wait := range []time.Duration{30 * time.Second, 2 * time.Minute} {
+	for _, wait := range []time.Duration{10 * time.Second, 2 * time.Minute} {
 		key := wait.String()
 		record := place(t, w, key)
 		status, _ := w.Call(t, 0, "POST", "/v1/bases/orders/halt", apptest.Doc{"reason": "maintenance"})

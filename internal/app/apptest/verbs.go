@@ -127,15 +127,15 @@ func (w *World) Settled(t testing.TB, id string) Doc {
 	return e
 }
 
-// SettledInTime is Settled on a simulated clock, which every look moves on by a step: for entries that
-// wait, for another attempt or for their record's rest.
+// SettledInTime is Settled on a simulated clock, which every look moves on by a step while nobody works:
+// for entries that wait, for another attempt or for their record's rest.
 func (w *World) SettledInTime(t testing.TB, id string, step time.Duration) Doc {
 	t.Helper()
 	var e Doc
 	Eventually(t, func() bool {
 		e = w.Entry(t, id)
 		if e["status"] == "replaying" {
-			w.Advance(t, step)
+			w.advanceIdle(t, step)
 		}
 		return e["status"] != "replaying"
 	}, "entry "+id+" is settled")

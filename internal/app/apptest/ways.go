@@ -88,14 +88,14 @@ func (w *World) Decided(t testing.TB, id string) Doc {
 	return write
 }
 
-// DecidedInTime is Decided on a simulated clock, which every look moves on by a step.
+// DecidedInTime is Decided on a simulated clock, which every look moves on by a step while nobody works.
 func (w *World) DecidedInTime(t testing.TB, id string, step time.Duration) Doc {
 	t.Helper()
 	var write Doc
 	Eventually(t, func() bool {
 		write = w.Read(t, "/v1/writes/"+id)
 		if write["status"] == "queued" {
-			w.Advance(t, step)
+			w.advanceIdle(t, step)
 		}
 		return write["status"] != "queued"
 	}, "write "+id+" is decided")

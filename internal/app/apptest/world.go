@@ -177,11 +177,30 @@ func (w *World) Advance(t testing.TB, by time.Duration) {
 	w.Sandbox.Advance(by)
 }
 
+// Idle tells whether nobody works on any base, so that moving the clock takes no lease from under a pass.
+func (w *World) Idle(t testing.TB) bool {
+	t.Helper()
+	for _, b := range w.Read(t, "/v1/bases")["bases"].([]any) {
+		if b.(Doc)["lease_holder"] != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *World) advanceIdle(t testing.TB, by time.Duration) {
+	t.Helper()
+	if w.Idle(t) {
+		w.Advance(t, by)
+	}
+}
+
 // Quiet moves the clock on in steps and after each lets a whole pass go over the base, so that
 // whatever is still due gets done. The pass is for a stale account, which costs a read of Accounts.
 func (w *World) Quiet(t testing.TB, span time.Duration) {
 	t.Helper()
 	for range 4 {
+		Eventually(t, func() bool { return w.Idle(t) }, "nobody works")
 		w.Advance(t, span/4)
 		require.Equal(t, "stale", w.Send(t, Live, "account-system", Account("A-1", "2026-08-01T08:00:00Z", "Acme")).Outcome)
 	}
