@@ -48,7 +48,7 @@ var annexes = map[string]annex{
 	"internal/sandbox/conformance":   {imports: []string{"internal/sandbox"}},
 	"internal/sandbox/formula":       {importedBy: []string{"internal/sandbox"}, support: true},
 	"internal/localpg":               {importedBy: []string{"internal/store/storetest", "internal/app", "cmd/airtable-replay"}, support: true},
-	"internal/store/storetest":       {on: "internal/store", support: true},
+	"internal/store/storetest":       {on: "internal/store", importedBy: []string{"migrations"}, support: true},
 	"internal/app/apptest":           {on: "internal/app", support: true},
 	"internal/archtest":              {},
 	"internal/button":                {imports: []string{"web"}, importedBy: []string{"internal/console", "cmd/airtable-replay"}, support: true},
