@@ -43,6 +43,26 @@ func TestStoryMayHaveBeenWritten(t *testing.T) {
 	}
 }
 
+// The same where the edit is of a shared field: it goes to review, and even so nothing says that nothing
+// was written.
+func TestStoryDoubtfulWriteGoesToReview(t *testing.T) {
+	t.Parallel()
+	var w *apptest.World
+	w = apptest.New(t, apptest.Options{SimulatedClock: true, Probe: onceAtAnswer(func() {
+		w.Hand(t, "Orders", "recOrd00000000003", w.Sandbox.Now(), apptest.Doc{"Delivery Date": "2026-10-20"})
+	})})
+	w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Drop: true})
+	id := w.File(t, apptest.Order("O-3", second, shipped), nil)
+	w.Press(t, id, nil)
+	e := w.SettledInTime(t, id, 500*time.Millisecond)
+	apptest.RequireOutcome(t, e, "needs_review", "shared_field_changed")
+	require.Equal(t, []any{"may_have_been_written"}, e["flags"])
+	require.Contains(t, notes(e), "may have been written")
+	require.NotContains(t, notes(e), "Nothing was written")
+	require.Equal(t, 1, w.Writes(), "another decision is no reason to write before the rest is over")
+	requireBeforeInHistory(t, w, id)
+}
+
 // exhausted sends a payload that meets no answer until it has no attempt left, and returns its entry.
 func exhausted(t *testing.T, w *apptest.World, way apptest.Way, payload string) apptest.Doc {
 	t.Helper()
