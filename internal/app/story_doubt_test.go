@@ -97,6 +97,47 @@ func requireBeforeInHistory(t *testing.T, w *apptest.World, id string) {
 	require.Fail(t, "no line of the history has the values before", "%v", w.History(t, id))
 }
 
+// What landed is recognised before anything else is asked: an entry of the same record that was filed
+// meanwhile does not turn it into a failure (R2).
+func TestStoryLandedBeforeItsSiblingCame(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]sandbox.Fault{
+		"503": {Method: http.MethodPatch, Status: 503, AfterApply: true},
+		"cut": {Method: http.MethodPatch, Drop: true, AfterApply: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var w *apptest.World
+			var sibling string
+			w = apptest.New(t, apptest.Options{Probe: onceAtAnswer(func() {
+				sibling = w.File(t, apptest.Order("O-3", third, apptest.Doc{"status": "Delivered"}), nil)
+			})})
+			w.Fault(t, fault)
+			e := pressed(t, w, "O-3", second, shipped)
+			apptest.RequireOutcome(t, e, "replayed", "")
+			requireWrittenOnce(t, w, e)
+			apptest.RequireOutcome(t, w.Replay(t, sibling, nil), "replayed", "")
+			require.Equal(t, "Delivered", w.OrderCells(t, "O-3")["Status"])
+		})
+	}
+}
+
+// Two entries in one unanswered write: each gets its own fields and values before (B3, P5).
+func TestStoryMergedWriteLandedUnanswered(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t, apptest.Options{})
+	older := w.File(t, apptest.Order("O-3", second, apptest.Doc{"status": "Shipped", "delivery_date": "2026-10-05"}), nil)
+	newer := w.File(t, apptest.Order("O-3", third, apptest.Doc{"status": "Delivered", "quantity": 5}), nil)
+	w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Status: 503, AfterApply: true})
+	run := w.Finished(t, w.RunIDs(t, nil, older, newer))
+	requireCounts(t, run["reconciliation"].(apptest.Doc), map[string]int{"updated": 1, "merged": 1})
+	require.Equal(t, 1, w.Writes())
+	o, n := w.Entry(t, older), w.Entry(t, newer)
+	require.Equal(t, apptest.Doc{"Delivery Date": "2026-10-01"}, apptest.Outcome(o)["values_before"])
+	require.Equal(t, map[string]any{"Status": "newer_entry_in_batch"}, skippedBy(o))
+	require.Equal(t, apptest.Doc{"Status": "Pending", "Quantity": nil}, apptest.Outcome(n)["values_before"])
+}
+
 // A target that was taken out of the configuration while a write of it was unanswered keeps nobody else
 // of its base waiting.
 func TestStoryTargetTakenOutOfTheConfiguration(t *testing.T) {
