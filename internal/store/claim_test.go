@@ -111,7 +111,7 @@ func TestClaimBeginsAnew(t *testing.T) {
 	}, b.lastLine(t, id))
 }
 
-func group(t *testing.T, b *bundle, id string) []string {
+func group(t testing.TB, b *bundle, id string) []string {
 	t.Helper()
 	ids, err := b.store.ReviewGroup(t.Context(), id)
 	require.NoError(t, err)
@@ -256,7 +256,7 @@ func (b *bundle) fill(t testing.TB, n int) {
 	t.Helper()
 	b.exec(t, `INSERT INTO entry (id, filing_key, source_system, base, target_table, target_id, operation, raw_payload, reason_code, version, version_sort, first_attempt_at)
 		SELECT gen_random_uuid(), sha256(i::text::bytea), $2, $3, $4, 'O-' || i, 'update', convert_to('{"id": ' || i || '}', 'UTF8'),
-			CASE WHEN i % 2 = 0 OR $1 <= 10000 THEN 'other' ELSE 'no_match' END, 'n' || i, i, timestamptz '2026-10-01 09:00+00' + i * interval '1 second'
+			CASE WHEN i % 2 = 0 OR $1 <= 10000 THEN 'other' ELSE 'no_match' END, 'number:' || i, i, timestamptz '2026-10-01 09:00+00' + i * interval '1 second'
 		FROM generate_series(1, $1::int) i`, n, sourceOf(orders), orders, targetOf(orders))
 	b.exec(t, `INSERT INTO entry_payload (entry_id, revision, raw_payload) SELECT id, 0, raw_payload FROM entry`)
 	b.exec(t, `ANALYZE`)

@@ -20,14 +20,21 @@ const sqlNow = `(SELECT replay_now())`
 
 // dueWork tells, as an SQL condition over @base, whether anything of a base can be worked on now:
 // an intent to look at, a write or an entry that is due and whose record does not rest, a row to
-// mirror.
-const dueWork = `(
-	EXISTS (SELECT 1 FROM intent i WHERE i.base = @base AND i.state = 'open' AND i.look_at <= ` + sqlNow + `)
-	OR EXISTS (SELECT 1 FROM write w LEFT JOIN record_mark m USING (target_table, record_key)
-		WHERE w.base = @base AND w.status = 'queued' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + `)
-	OR EXISTS (SELECT 1 FROM entry w LEFT JOIN record_mark m USING (target_table, record_key)
-		WHERE w.base = @base AND w.status = 'replaying' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + `)
-	OR EXISTS (SELECT 1 FROM mirror_row r WHERE r.base = @base AND r.dirty_at IS NOT NULL AND r.due_at <= ` + sqlNow + `))`
+// mirror. Each is looked for in the order of its index, however many there are.
+const dueWork = `coalesce(
+	(SELECT true FROM intent i WHERE i.base = @base AND i.state = 'open' AND i.look_at <= ` + sqlNow + ` ORDER BY i.look_at LIMIT 1),
+	(SELECT true FROM write w LEFT JOIN record_mark m USING (target_table, record_key)
+		WHERE w.base = @base AND w.status = 'queued' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + ` ORDER BY ` + writeOrder + ` LIMIT 1),
+	(SELECT true FROM entry w LEFT JOIN record_mark m USING (target_table, record_key)
+		WHERE w.base = @base AND w.status = 'replaying' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + ` ORDER BY ` + entryOrder + ` LIMIT 1),
+	(SELECT true FROM mirror_row r WHERE r.base = @base AND r.dirty_at IS NOT NULL AND r.due_at <= ` + sqlNow + ` ORDER BY r.due_at LIMIT 1),
+	false)`
+
+// The orders in which writes and entries are worked on; each has an index.
+const (
+	writeOrder = `w.seq`
+	entryOrder = `w.priority, w.rank, w.target_table, w.version_sort, w.seq`
+)
 
 // notResting is true of an item w unless its record m rests; an item whose own write was given up on
 // may be sent again meanwhile, as the same write (R4b).

@@ -70,11 +70,11 @@ const (
 		WHERE i.base = @base AND i.state = 'open' AND i.look_at <= ` + sqlNow + ` ORDER BY i.look_at LIMIT 50`
 	dueWrites = `
 		SELECT w.target_table, w.record_key, w.alone OR coalesce(m.deaths, 0) >= 2 FROM write w LEFT JOIN record_mark m USING (target_table, record_key)
-		WHERE w.base = @base AND w.status = 'queued' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + ` ORDER BY w.seq LIMIT 200`
+		WHERE w.base = @base AND w.status = 'queued' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + ` ORDER BY ` + writeOrder + ` LIMIT 200`
 	dueEntries = `
 		SELECT w.target_table, w.record_key, w.alone OR coalesce(m.deaths, 0) >= 2 FROM entry w LEFT JOIN record_mark m USING (target_table, record_key)
 		WHERE w.base = @base AND w.status = 'replaying' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + `
-		ORDER BY w.priority, w.rank, w.target_table, w.version_sort, w.seq LIMIT 200`
+		ORDER BY ` + entryOrder + ` LIMIT 200`
 )
 
 func (s *Store) pickRecords(ctx context.Context, base string, entriesFirst bool) ([]RecordRef, error) {
