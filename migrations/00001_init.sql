@@ -139,9 +139,11 @@ CREATE TABLE entry_payload (
     PRIMARY KEY (entry_id, revision)
 );
 
+-- Here and in run_entry no foreign keys: entries are never deleted, and the claim of a big run would
+-- check each of them over and over.
 CREATE TABLE entry_history (
     id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    entry_id    uuid        NOT NULL REFERENCES entry (id),
+    entry_id    uuid        NOT NULL,
     at          timestamptz NOT NULL DEFAULT replay_now(),
     event       text        NOT NULL,
     from_status text        NOT NULL DEFAULT '',
@@ -162,10 +164,18 @@ BEGIN
     RAISE EXCEPTION '% is append-only', TG_TABLE_NAME;
 END $$;
 -- +goose StatementEnd
+-- +goose StatementBegin
+CREATE FUNCTION refuse_delete() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'an % is never deleted', TG_TABLE_NAME;
+END $$;
+-- +goose StatementEnd
 CREATE TRIGGER entry_history_append_only BEFORE UPDATE OR DELETE ON entry_history
     FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER entry_payload_append_only BEFORE UPDATE OR DELETE ON entry_payload
     FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER entry_stays BEFORE DELETE ON entry
+    FOR EACH ROW EXECUTE FUNCTION refuse_delete();
 CREATE TRIGGER entry_history_stays BEFORE TRUNCATE ON entry_history
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER entry_payload_stays BEFORE TRUNCATE ON entry_payload
@@ -177,7 +187,7 @@ BEGIN
     RAISE EXCEPTION 'what an entry was filed with never changes';
 END $$;
 -- +goose StatementEnd
-CREATE TRIGGER entry_keeps_filing BEFORE UPDATE ON entry
+CREATE TRIGGER entry_keeps_filing BEFORE UPDATE OF id, seq, filing_key, source_system, operation, reason_code, error_detail, status_code, attempts, first_attempt_at, created_at ON entry
     FOR EACH ROW WHEN ((NEW.id, NEW.seq, NEW.filing_key, NEW.source_system, NEW.operation, NEW.reason_code, NEW.error_detail, NEW.status_code, NEW.attempts, NEW.first_attempt_at, NEW.created_at)
         IS DISTINCT FROM (OLD.id, OLD.seq, OLD.filing_key, OLD.source_system, OLD.operation, OLD.reason_code, OLD.error_detail, OLD.status_code, OLD.attempts, OLD.first_attempt_at, OLD.created_at))
     EXECUTE FUNCTION refuse_filing_change();
@@ -195,8 +205,8 @@ CREATE TRIGGER entry_keeps_transitions BEFORE UPDATE OF status ON entry
 
 -- What one run did to one entry; an entry's later runs leave it alone (B5).
 CREATE TABLE run_entry (
-    run_id     uuid NOT NULL REFERENCES run (id),
-    entry_id   uuid NOT NULL REFERENCES entry (id),
+    run_id     uuid NOT NULL,
+    entry_id   uuid NOT NULL,
     claim      bigint NOT NULL,
     first_attempt_at timestamptz NOT NULL, -- the entry's, so that a run's entries are listed in order
     outcome    text NOT NULL DEFAULT '', -- '' while waiting; 'released' when it went back without a decision
@@ -344,5 +354,6 @@ DROP TABLE idempotency_key, api_token, notification, mirror_row, record_mark, in
     entry_history, entry_payload, entry, run, token_budget, base;
 DROP FUNCTION refuse_transition;
 DROP FUNCTION refuse_filing_change;
+DROP FUNCTION refuse_delete;
 DROP FUNCTION refuse_change;
 DROP FUNCTION replay_now;
