@@ -196,7 +196,7 @@ func (s *Store) FinishRuns(ctx context.Context, ids []string) ([]string, error) 
 		UPDATE run r SET finished_at = replay_now(), status = CASE WHEN halted.it THEN 'stopped' ELSE 'completed' END,
 			reason = CASE WHEN halted.it THEN 'base_halted' ELSE r.reason END
 		FROM (SELECT id, EXISTS (SELECT 1 FROM run_entry m WHERE m.run_id = run.id AND m.outcome = 'released' AND m.reason = 'base_halted') AS it FROM run
-			WHERE id = ANY ($1::uuid[]) AND status IN ('queued', 'running') AND NOT EXISTS (SELECT 1 FROM run_entry m WHERE m.run_id = run.id AND m.outcome = '')) halted
+			WHERE id = ANY ($1::uuid[]) AND status IN ('queued', 'running') AND (SELECT true FROM run_entry m WHERE m.run_id = run.id AND m.outcome = '' ORDER BY m.claim LIMIT 1) IS NULL) halted
 		WHERE r.id = halted.id RETURNING r.id::text`
 	return s.idsOf(ctx, "finish runs", finishRuns, ids)
 }
