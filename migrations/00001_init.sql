@@ -21,6 +21,7 @@ CREATE TABLE base (
     failures         int         NOT NULL DEFAULT 0,  -- how many of the same in a row
     taking           json        NOT NULL DEFAULT '[]', -- records between take and intend (R7)
     turn             bigint      NOT NULL DEFAULT 0,
+    run_in_turn      uuid,       -- the run whose entries were taken last
     woken_at         timestamptz NOT NULL DEFAULT '-infinity', -- when a tick last asked for a pass
     asked_at         timestamptz NOT NULL DEFAULT '-infinity'  -- when one first did since the last progress
 );
@@ -43,14 +44,17 @@ CREATE TABLE run (
     selector     json        NOT NULL DEFAULT '{}',
     mode         text        NOT NULL DEFAULT 'checked',
     claimed      int         NOT NULL DEFAULT 0,
+    left_out     int         NOT NULL DEFAULT 0,  -- selected, but past the attempt cap (O3)
     failure      text        NOT NULL DEFAULT '', -- signature of the last permanent failure
     failures     int         NOT NULL DEFAULT 0,  -- how many of the same in a row
     created_at   timestamptz NOT NULL DEFAULT replay_now(),
     started_at   timestamptz,
-    finished_at  timestamptz
+    finished_at  timestamptz,                     -- the last entry is settled
+    announced_at timestamptz                      -- downstream is told (B6)
 );
 CREATE INDEX run_by_age ON run (seq DESC);
 CREATE INDEX run_active ON run (id) WHERE status IN ('queued', 'running');
+CREATE INDEX run_unannounced ON run (finished_at) WHERE finished_at IS NOT NULL AND announced_at IS NULL;
 
 CREATE TABLE entry (
     id                uuid PRIMARY KEY,
@@ -119,6 +123,7 @@ CREATE TABLE entry (
 );
 CREATE INDEX entry_by_age ON entry (first_attempt_at DESC, id DESC);
 CREATE INDEX entry_by_status ON entry (status, first_attempt_at DESC, id DESC);
+CREATE INDEX entry_by_status_and_reason ON entry (status, reason_code, first_attempt_at DESC, id DESC);
 CREATE INDEX entry_by_reason ON entry (reason_code, first_attempt_at DESC, id DESC);
 CREATE INDEX entry_by_source ON entry (source_system, first_attempt_at DESC, id DESC);
 CREATE INDEX entry_by_target ON entry (target_table, first_attempt_at DESC, id DESC);
@@ -128,6 +133,7 @@ CREATE INDEX entry_by_review_group ON entry (review_group) WHERE status = 'pendi
 CREATE INDEX entry_by_record ON entry (target_table, record_key) WHERE status IN ('pending_review', 'replaying');
 CREATE INDEX entry_by_target_id ON entry (target_id, first_attempt_at DESC, id DESC);
 CREATE INDEX entry_replaying ON entry (base, priority, rank, target_table, version_sort, seq) WHERE status = 'replaying';
+CREATE INDEX entry_replaying_by_run ON entry (base, run_id, rank, target_table, version_sort, seq) WHERE status = 'replaying' AND priority = 1;
 
 CREATE TABLE entry_payload (
     entry_id    uuid        NOT NULL REFERENCES entry (id),
@@ -203,6 +209,39 @@ CREATE TRIGGER entry_keeps_transitions BEFORE UPDATE OF status ON entry
         ('replaying', 'pending_review'), ('pending_review', 'ignored'), ('resolved', 'pending_review'), ('ignored', 'pending_review')))
     EXECUTE FUNCTION refuse_transition();
 
+-- How many entries there are, by what people group them by. Lines are only added, minus one and plus one
+-- for a change, so that nobody waits for anybody; now and then they are summed up.
+CREATE TABLE entry_tally (
+    status        text        NOT NULL,
+    reason_code   text        NOT NULL,
+    source_system text        NOT NULL,
+    target_table  text        NOT NULL,
+    hour          timestamptz NOT NULL, -- of First Attempt At
+    entries       bigint      NOT NULL
+);
+-- +goose StatementBegin
+CREATE FUNCTION tally_filed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO entry_tally SELECT status, reason_code, source_system, target_table, date_trunc('hour', first_attempt_at, 'UTC'), count(*)
+        FROM filed GROUP BY 1, 2, 3, 4, 5;
+    RETURN NULL;
+END $$;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE FUNCTION tally_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO entry_tally SELECT status, reason_code, source_system, target_table, date_trunc('hour', first_attempt_at, 'UTC'), sum(n)
+        FROM (SELECT status, reason_code, source_system, target_table, first_attempt_at, -1 AS n FROM was
+            UNION ALL SELECT status, reason_code, source_system, target_table, first_attempt_at, 1 FROM became) moved
+        GROUP BY 1, 2, 3, 4, 5 HAVING sum(n) <> 0;
+    RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER entry_tally_filed AFTER INSERT ON entry REFERENCING NEW TABLE AS filed
+    FOR EACH STATEMENT EXECUTE FUNCTION tally_filed();
+CREATE TRIGGER entry_tally_changed AFTER UPDATE ON entry REFERENCING OLD TABLE AS was NEW TABLE AS became
+    FOR EACH STATEMENT EXECUTE FUNCTION tally_changed();
+
 -- What one run did to one entry; an entry's later runs leave it alone (B5).
 CREATE TABLE run_entry (
     run_id     uuid NOT NULL,
@@ -213,6 +252,8 @@ CREATE TABLE run_entry (
     reason     text NOT NULL DEFAULT '',
     effect     text NOT NULL DEFAULT '',
     skipped    json NOT NULL DEFAULT '{}', -- reason -> number of fields left out
+    record_id  text NOT NULL DEFAULT '',   -- that was written
+    dates      date[] NOT NULL DEFAULT '{}', -- business dates of that record before and after (B6)
     settled_at timestamptz,
     PRIMARY KEY (run_id, entry_id)
 );
@@ -220,6 +261,24 @@ CREATE TABLE run_entry (
 -- Asked for after each settlement. No other index is in the order of claim, so none is mistaken for it.
 CREATE INDEX run_entry_open ON run_entry (run_id, claim) WHERE outcome = '';
 CREATE INDEX run_entry_by_age ON run_entry (run_id, first_attempt_at DESC, entry_id DESC);
+
+-- What a dry run is to judge, and what it found; nothing else of the entry changes.
+CREATE TABLE forecast (
+    run_id       uuid    NOT NULL,
+    entry_id     uuid    NOT NULL,
+    base         text    NOT NULL,
+    target_table text    NOT NULL,
+    record_key   text    NOT NULL,
+    rank         int     NOT NULL,
+    version_sort numeric,
+    seq          bigint  NOT NULL,
+    outcome      text    NOT NULL DEFAULT '', -- '' while waiting
+    reason       text    NOT NULL DEFAULT '',
+    effect       text    NOT NULL DEFAULT '',
+    due_at       timestamptz NOT NULL DEFAULT replay_now(),
+    PRIMARY KEY (run_id, entry_id)
+);
+CREATE INDEX forecast_waiting ON forecast (base, run_id, rank, target_table, version_sort, seq) WHERE outcome = '';
 
 CREATE TABLE write (
     id               uuid PRIMARY KEY,
@@ -263,6 +322,7 @@ CREATE TABLE intent (
     stamp          text        NOT NULL DEFAULT '', -- the stamp field that was written
     fields         json        NOT NULL,
     before         json        NOT NULL,
+    dates          text[]      NOT NULL DEFAULT '{}', -- business dates of the record before and after (B6)
     version        text        NOT NULL DEFAULT '',
     version_before text        NOT NULL DEFAULT '',
     state          text        NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'landed', 'not_landed', 'unknown')),
@@ -338,6 +398,16 @@ CREATE TABLE api_token (
 );
 CREATE UNIQUE INDEX api_token_by_name ON api_token (name) WHERE revoked_at IS NULL;
 
+-- A person's session in the console; it ends with its token.
+CREATE TABLE session (
+    hash       bytea PRIMARY KEY, -- SHA-256 of the cookie's 256-bit secret
+    token_id   uuid        NOT NULL REFERENCES api_token (id),
+    person     text        NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT replay_now(),
+    expires_at timestamptz NOT NULL
+);
+CREATE INDEX session_by_end ON session (expires_at);
+
 CREATE TABLE idempotency_key (
     token_id   uuid        NOT NULL,
     key_hash   bytea       NOT NULL,
@@ -351,8 +421,10 @@ CREATE TABLE idempotency_key (
 CREATE INDEX idempotency_key_by_age ON idempotency_key (created_at);
 
 -- +goose Down
-DROP TABLE idempotency_key, api_token, notification, mirror_row, record_mark, intent_member, intent, write, run_entry,
-    entry_history, entry_payload, entry, run, token_budget, base;
+DROP TABLE idempotency_key, session, api_token, notification, mirror_row, record_mark, intent_member, intent, write, forecast, run_entry,
+    entry_tally, entry_history, entry_payload, entry, run, token_budget, base;
+DROP FUNCTION tally_changed;
+DROP FUNCTION tally_filed;
 DROP FUNCTION refuse_transition;
 DROP FUNCTION refuse_filing_change;
 DROP FUNCTION refuse_delete;

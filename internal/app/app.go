@@ -179,6 +179,7 @@ func (a *App) ticks(file *config.File) *jobs.Ticker {
 			return a.Store.WakeDueBases(ctx, r.RecoveryTick, a.queue.Wake)
 		}},
 		jobs.Tick{Name: "sweep stuck entries", Every: r.SweepEvery, Do: a.Replay.SweepStuck},
+		jobs.Tick{Name: "sum up the tally", Every: time.Minute, Do: a.Store.SumTally},
 		jobs.Tick{Name: "forget old answers", Every: time.Hour, Do: func(ctx context.Context) error {
 			_, err := a.Store.ForgetAnswers(ctx)
 			return err
