@@ -409,6 +409,24 @@ func (e WriteStatus) Valid() bool {
 	}
 }
 
+// Defines values for ShowEvidenceParamsFormat.
+const (
+	ShowEvidenceParamsFormatCsv  ShowEvidenceParamsFormat = "csv"
+	ShowEvidenceParamsFormatJSON ShowEvidenceParamsFormat = "json"
+)
+
+// Valid indicates whether the value is a known member of the ShowEvidenceParamsFormat enum.
+func (e ShowEvidenceParamsFormat) Valid() bool {
+	switch e {
+	case ShowEvidenceParamsFormatCsv:
+		return true
+	case ShowEvidenceParamsFormatJSON:
+		return true
+	default:
+		return false
+	}
+}
+
 // AcceptedWrite defines model for AcceptedWrite.
 type AcceptedWrite struct {
 	ID     string      `json:"id"`
@@ -418,6 +436,12 @@ type AcceptedWrite struct {
 // AcceptedWrites defines model for AcceptedWrites.
 type AcceptedWrites struct {
 	Writes []AcceptedWrite `json:"writes"`
+}
+
+// Assignment defines model for Assignment.
+type Assignment struct {
+	// AssignedOwner Empty for nobody
+	AssignedOwner *string `json:"assigned_owner"`
 }
 
 // Base defines model for Base.
@@ -446,6 +470,42 @@ type BaseState string
 // BaseList defines model for BaseList.
 type BaseList struct {
 	Bases []Base `json:"bases"`
+}
+
+// BulkAnswer defines model for BulkAnswer.
+type BulkAnswer struct {
+	// Changed The IDs of the entries that were changed, ours
+	Changed []string      `json:"changed"`
+	Refused []BulkRefusal `json:"refused"`
+}
+
+// BulkAssignment defines model for BulkAssignment.
+type BulkAssignment struct {
+	AssignedOwner *string `json:"assigned_owner"`
+
+	// Ids Entries by their IDs, or by the Airtable record IDs of their rows
+	Ids BulkIDs `json:"ids"`
+}
+
+// BulkIDs Entries by their IDs, or by the Airtable record IDs of their rows
+type BulkIDs = []string
+
+// BulkOrder defines model for BulkOrder.
+type BulkOrder struct {
+	// Ids Entries by their IDs, or by the Airtable record IDs of their rows
+	Ids    BulkIDs `json:"ids"`
+	Reason *string `json:"reason,omitempty"`
+}
+
+// BulkRefusal An entry that was left as it is, and why
+type BulkRefusal struct {
+	Detail string `json:"detail"`
+
+	// ID The ID as it was sent
+	ID string `json:"id"`
+
+	// Problem The type of the problem that the order on this entry alone would have answered, such as `/problems/entry-not-pending`
+	Problem string `json:"problem"`
 }
 
 // Check defines model for Check.
@@ -515,6 +575,45 @@ type EntryList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// Evidence defines model for Evidence.
+type Evidence struct {
+	Entries []EvidenceEntry `json:"entries"`
+	Run     Run             `json:"run"`
+}
+
+// EvidenceEntry defines model for EvidenceEntry.
+type EvidenceEntry struct {
+	Actor    string `json:"actor"`
+	Attempts int    `json:"attempts"`
+
+	// Effect created, updated, unchanged or merged
+	Effect  *string `json:"effect"`
+	EntryID string  `json:"entry_id"`
+
+	// FieldsReplayed Field name to value, in Airtable's form
+	FieldsReplayed FieldValues `json:"fields_replayed"`
+	FieldsSkipped  []Skip      `json:"fields_skipped"`
+	FirstAttemptAt time.Time   `json:"first_attempt_at"`
+	Note           string      `json:"note"`
+
+	// Outcome An outcome, or `released`; null while the entry waits
+	Outcome         *string         `json:"outcome"`
+	PayloadRevision int             `json:"payload_revision"`
+	Reason          *NullableReason `json:"reason"`
+
+	// ReasonCode A stable code that says why something failed, was skipped or was refused
+	ReasonCode   Reason     `json:"reason_code"`
+	RecordID     *string    `json:"record_id"`
+	SettledAt    *time.Time `json:"settled_at"`
+	SourceSystem string     `json:"source_system"`
+	StatusCode   *int       `json:"status_code"`
+	TargetID     *string    `json:"target_id"`
+	TargetTable  string     `json:"target_table"`
+
+	// ValuesBefore Field name to value, in Airtable's form
+	ValuesBefore FieldValues `json:"values_before"`
+}
+
 // FieldCheck defines model for FieldCheck.
 type FieldCheck struct {
 	Action FieldCheckAction `json:"action"`
@@ -554,7 +653,7 @@ type Filing struct {
 	// Operation `update`: the record must exist. `upsert`: it is created when missing.
 	Operation *Operation `json:"operation,omitempty"`
 
-	// RawPayload The payload as it arrived. Exactly one of `raw_payload` and `raw_payload_base64`.
+	// RawPayload The payload as it arrived, at most 1 MiB. Exactly one of `raw_payload` and `raw_payload_base64`.
 	RawPayload *string `json:"raw_payload,omitempty"`
 
 	// RawPayloadBase64 The payload in standard base64, for one that is not UTF-8
@@ -582,6 +681,39 @@ type Filing struct {
 
 // Flag defines model for Flag.
 type Flag string
+
+// Forecast What would become of the selected entries as things stand
+type Forecast struct {
+	// Checked Entries judged so far; `selected` once the dry run has completed
+	Checked int `json:"checked"`
+
+	// Created Records that would be created
+	Created int `json:"created"`
+
+	// Merged Entries that would go into another entry's write
+	Merged int `json:"merged"`
+
+	// Outcomes Outcome to number of entries
+	Outcomes Tally `json:"outcomes"`
+
+	// Reasons Reason of an outcome other than a plain replay to number of entries
+	Reasons Tally `json:"reasons"`
+
+	// Records Records that the selected entries are about
+	Records int `json:"records"`
+
+	// Requests Requests to Airtable that a run would take, the mirror included
+	Requests int `json:"requests"`
+
+	// Seconds How long they take at the bases' pace
+	Seconds int `json:"seconds"`
+
+	// Selected Entries that a run would claim
+	Selected int `json:"selected"`
+
+	// Updated Records that would be changed
+	Updated int `json:"updated"`
+}
 
 // Health defines model for Health.
 type Health struct {
@@ -651,6 +783,46 @@ type Outcome string
 // A JSON string is the payload itself as text: `"{\"id\":1}"` is the same payload as `{"id":1}`, and text
 // that is not JSON can be delivered so.
 type Payload = json.RawMessage
+
+// PayloadEdit defines model for PayloadEdit.
+type PayloadEdit struct {
+	// ExpectRevision The revision that the editor saw; the edit is refused when there is a newer one
+	ExpectRevision *int `json:"expect_revision,omitempty"`
+
+	// RawPayload The mended payload, at most 1 MiB. Exactly one of `raw_payload` and `raw_payload_base64`.
+	RawPayload *string `json:"raw_payload,omitempty"`
+
+	// RawPayloadBase64 The mended payload in standard base64, for one that is not UTF-8
+	RawPayloadBase64 *string `json:"raw_payload_base64,omitempty"`
+
+	// Reason Why it is edited
+	Reason string `json:"reason"`
+}
+
+// PayloadList defines model for PayloadList.
+type PayloadList struct {
+	Payloads []PayloadRevision `json:"payloads"`
+}
+
+// PayloadRevision defines model for PayloadRevision.
+type PayloadRevision struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// EditedBy Who filed or edited it
+	EditedBy string `json:"edited_by"`
+
+	// RawPayload The payload as text, byte for byte
+	RawPayload *string `json:"raw_payload,omitempty"`
+
+	// RawPayloadBase64 The payload in base64, in place of `raw_payload`, when it is not UTF-8
+	RawPayloadBase64 *string `json:"raw_payload_base64,omitempty"`
+
+	// Reason Why it was edited; empty as filed
+	Reason string `json:"reason"`
+
+	// Revision 0 as filed
+	Revision int `json:"revision"`
+}
 
 // PlannedWrite What would be written; null when the payload is not valid
 type PlannedWrite struct {
@@ -775,8 +947,14 @@ type Run struct {
 	CreatedAt  time.Time  `json:"created_at"`
 	DryRun     bool       `json:"dry_run"`
 	FinishedAt *time.Time `json:"finished_at"`
-	ID         string     `json:"id"`
-	Kind       RunKind    `json:"kind"`
+
+	// Forecast Of a dry run
+	Forecast *Forecast `json:"forecast"`
+	ID       string    `json:"id"`
+	Kind     RunKind   `json:"kind"`
+
+	// LeftOut Entries that the selector picks but that have failed too often by their own fault (the attempt cap)
+	LeftOut int `json:"left_out"`
 
 	// Mode `checked`: both checks (default). `unchanged_fields`: the sender check, and leaves out what changed.
 	// `chosen_fields`: no shared-field check for the named fields. `overwrite`: neither check.
@@ -809,7 +987,7 @@ type RunList struct {
 
 // RunRequest defines model for RunRequest.
 type RunRequest struct {
-	// DryRun Claim nothing; tell what would be taken
+	// DryRun Claim and write nothing; the run's `forecast` tells what would become of each entry
 	DryRun *bool `json:"dry_run,omitempty"`
 
 	// Expect Entry ID to the values that the reviewer saw
@@ -982,6 +1160,9 @@ type WriteID = string
 // Bases defines model for Bases.
 type Bases = BaseList
 
+// Bulk defines model for Bulk.
+type Bulk = BulkAnswer
+
 // ListEntriesParams defines parameters for ListEntries.
 type ListEntriesParams struct {
 	Status *ByStatus `form:"status,omitempty" json:"status,omitempty"`
@@ -1077,6 +1258,14 @@ type StartRunParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ShowEvidenceParams defines parameters for ShowEvidence.
+type ShowEvidenceParams struct {
+	Format *ShowEvidenceParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// ShowEvidenceParamsFormat defines parameters for ShowEvidence.
+type ShowEvidenceParamsFormat string
+
 // AcceptWritesParams defines parameters for AcceptWrites.
 type AcceptWritesParams struct {
 	// IdempotencyKey 1 to 255 visible ASCII characters, unique to what is asked for
@@ -1089,8 +1278,23 @@ type HaltBaseJSONRequestBody = Order
 // FileEntryJSONRequestBody defines body for FileEntry for application/json ContentType.
 type FileEntryJSONRequestBody = Filing
 
+// IgnoreEntriesJSONRequestBody defines body for IgnoreEntries for application/json ContentType.
+type IgnoreEntriesJSONRequestBody = BulkOrder
+
+// AssignEntriesJSONRequestBody defines body for AssignEntries for application/json ContentType.
+type AssignEntriesJSONRequestBody = BulkAssignment
+
+// ReopenEntriesJSONRequestBody defines body for ReopenEntries for application/json ContentType.
+type ReopenEntriesJSONRequestBody = BulkOrder
+
 // IgnoreEntryJSONRequestBody defines body for IgnoreEntry for application/json ContentType.
 type IgnoreEntryJSONRequestBody = Order
+
+// AssignOwnerJSONRequestBody defines body for AssignOwner for application/json ContentType.
+type AssignOwnerJSONRequestBody = Assignment
+
+// EditPayloadJSONRequestBody defines body for EditPayload for application/json ContentType.
+type EditPayloadJSONRequestBody = PayloadEdit
 
 // ReopenEntryJSONRequestBody defines body for ReopenEntry for application/json ContentType.
 type ReopenEntryJSONRequestBody = Order
@@ -1103,6 +1307,9 @@ type ResetEntryJSONRequestBody = Order
 
 // StartRunJSONRequestBody defines body for StartRun for application/json ContentType.
 type StartRunJSONRequestBody = RunRequest
+
+// CancelRunJSONRequestBody defines body for CancelRun for application/json ContentType.
+type CancelRunJSONRequestBody = Order
 
 // ResetStuckJSONRequestBody defines body for ResetStuck for application/json ContentType.
 type ResetStuckJSONRequestBody = StuckReset
@@ -1256,6 +1463,62 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/entries (the `FileEntry` operationId).
 	FileEntry(ctx context.Context, params *FileEntryParams, body FileEntryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// IgnoreEntriesWithBody Close many pending entries without replaying them
+	//
+	// At most 1,000 entries in one transaction. Those that may not be closed are left as they are, and each is
+	// named under `refused` with the reason; the others are closed.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/entries/ignore (the `IgnoreEntries` operationId).
+	IgnoreEntriesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// IgnoreEntries Close many pending entries without replaying them
+	//
+	// At most 1,000 entries in one transaction. Those that may not be closed are left as they are, and each is
+	// named under `refused` with the reason; the others are closed.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/entries/ignore (the `IgnoreEntries` operationId).
+	IgnoreEntries(ctx context.Context, body IgnoreEntriesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AssignEntriesWithBody Give many entries to one owner
+	//
+	// As for `IgnoreEntries`; entries of any status can be given to somebody.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/entries/owner (the `AssignEntries` operationId).
+	AssignEntriesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AssignEntries Give many entries to one owner
+	//
+	// As for `IgnoreEntries`; entries of any status can be given to somebody.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/entries/owner (the `AssignEntries` operationId).
+	AssignEntries(ctx context.Context, body AssignEntriesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReopenEntriesWithBody Return many resolved or ignored entries to pending review
+	//
+	// As for `IgnoreEntries`. Needs a `reason`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/entries/reopen (the `ReopenEntries` operationId).
+	ReopenEntriesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReopenEntries Return many resolved or ignored entries to pending review
+	//
+	// As for `IgnoreEntries`. Needs a `reason`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/entries/reopen (the `ReopenEntries` operationId).
+	ReopenEntries(ctx context.Context, body ReopenEntriesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// SummarizeEntries Count entries by status, reason, source, target and hour
 	//
 	// Corresponds with GET /v1/entries/summary (the `SummarizeEntries` operationId).
@@ -1284,6 +1547,53 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/entries/{id}/ignore (the `IgnoreEntry` operationId).
 	IgnoreEntry(ctx context.Context, id EntryID, body IgnoreEntryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AssignOwnerWithBody Give an entry to an owner
+	//
+	// Whatever its status. An empty name leaves it without an owner.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/entries/{id}/owner (the `AssignOwner` operationId).
+	AssignOwnerWithBody(ctx context.Context, id EntryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AssignOwner Give an entry to an owner
+	//
+	// Whatever its status. An empty name leaves it without an owner.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/entries/{id}/owner (the `AssignOwner` operationId).
+	AssignOwner(ctx context.Context, id EntryID, body AssignOwnerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EditPayloadWithBody Mend the payload of a pending entry
+	//
+	// The new bytes become the next revision; the payload as filed and every edit are kept. The entry's target ID and
+	// version are read from the new payload, and its failures start to count anew. The bytes that the entry has
+	// already change nothing. 409 `/problems/entry-not-pending` unless the entry is pending review, and
+	// `/problems/payload-changed` when its payload is no longer at `expect_revision`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/entries/{id}/payload (the `EditPayload` operationId).
+	EditPayloadWithBody(ctx context.Context, id EntryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EditPayload Mend the payload of a pending entry
+	//
+	// The new bytes become the next revision; the payload as filed and every edit are kept. The entry's target ID and
+	// version are read from the new payload, and its failures start to count anew. The bytes that the entry has
+	// already change nothing. 409 `/problems/entry-not-pending` unless the entry is pending review, and
+	// `/problems/payload-changed` when its payload is no longer at `expect_revision`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/entries/{id}/payload (the `EditPayload` operationId).
+	EditPayload(ctx context.Context, id EntryID, body EditPayloadJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPayloads List the payload as filed and every edit, oldest first
+	//
+	// Corresponds with GET /v1/entries/{id}/payloads (the `ListPayloads` operationId).
+	ListPayloads(ctx context.Context, id EntryID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PreviewReplay Tell what a replay would do, field by field, without writing
 	//
@@ -1381,6 +1691,43 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/runs/{id} (the `ShowRun` operationId).
 	ShowRun(ctx context.Context, id RunID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CancelRunWithBody Return what the run has not written yet to pending review
+	//
+	// What is being written at this moment still gets its outcome; `finished_at` is null until then. 409
+	// `/problems/run-finished` when the run has ended.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/runs/{id}/cancel (the `CancelRun` operationId).
+	CancelRunWithBody(ctx context.Context, id RunID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CancelRun Return what the run has not written yet to pending review
+	//
+	// What is being written at this moment still gets its outcome; `finished_at` is null until then. 409
+	// `/problems/run-finished` when the run has ended.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/runs/{id}/cancel (the `CancelRun` operationId).
+	CancelRun(ctx context.Context, id RunID, body CancelRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WatchRun Follow a run until it ends
+	//
+	// Server-sent events whose data is the run as JSON: `progress` at once and after each change, `done` when the
+	// run has ended, `error` with a problem when it cannot be followed any further. A stream that ends without
+	// `done` is to be opened again.
+	//
+	// Corresponds with GET /v1/runs/{id}/events (the `WatchRun` operationId).
+	WatchRun(ctx context.Context, id RunID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ShowEvidence Everything that the run did, as one file
+	//
+	// JSON: the request, the totals, and each entry with its outcome, reason, values before and after. CSV: one line
+	// for each field of each entry.
+	//
+	// Corresponds with GET /v1/runs/{id}/evidence (the `ShowEvidence` operationId).
+	ShowEvidence(ctx context.Context, id RunID, params *ShowEvidenceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListStuck List entries that are replaying without progress
 	//
@@ -1622,6 +1969,122 @@ func (c *Client) FileEntry(ctx context.Context, params *FileEntryParams, body Fi
 	return c.Client.Do(req)
 }
 
+// IgnoreEntriesWithBody Close many pending entries without replaying them
+//
+// At most 1,000 entries in one transaction. Those that may not be closed are left as they are, and each is
+// named under `refused` with the reason; the others are closed.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/entries/ignore (the `IgnoreEntries` operationId).
+func (c *Client) IgnoreEntriesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewIgnoreEntriesRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// IgnoreEntries Close many pending entries without replaying them
+//
+// At most 1,000 entries in one transaction. Those that may not be closed are left as they are, and each is
+// named under `refused` with the reason; the others are closed.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/entries/ignore (the `IgnoreEntries` operationId).
+func (c *Client) IgnoreEntries(ctx context.Context, body IgnoreEntriesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewIgnoreEntriesRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AssignEntriesWithBody Give many entries to one owner
+//
+// As for `IgnoreEntries`; entries of any status can be given to somebody.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/entries/owner (the `AssignEntries` operationId).
+func (c *Client) AssignEntriesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAssignEntriesRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AssignEntries Give many entries to one owner
+//
+// As for `IgnoreEntries`; entries of any status can be given to somebody.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/entries/owner (the `AssignEntries` operationId).
+func (c *Client) AssignEntries(ctx context.Context, body AssignEntriesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAssignEntriesRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReopenEntriesWithBody Return many resolved or ignored entries to pending review
+//
+// As for `IgnoreEntries`. Needs a `reason`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/entries/reopen (the `ReopenEntries` operationId).
+func (c *Client) ReopenEntriesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReopenEntriesRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReopenEntries Return many resolved or ignored entries to pending review
+//
+// As for `IgnoreEntries`. Needs a `reason`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/entries/reopen (the `ReopenEntries` operationId).
+func (c *Client) ReopenEntries(ctx context.Context, body ReopenEntriesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReopenEntriesRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // SummarizeEntries Count entries by status, reason, source, target and hour
 //
 // Corresponds with GET /v1/entries/summary (the `SummarizeEntries` operationId).
@@ -1691,6 +2154,103 @@ func (c *Client) IgnoreEntryWithBody(ctx context.Context, id EntryID, contentTyp
 // Corresponds with POST /v1/entries/{id}/ignore (the `IgnoreEntry` operationId).
 func (c *Client) IgnoreEntry(ctx context.Context, id EntryID, body IgnoreEntryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewIgnoreEntryRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AssignOwnerWithBody Give an entry to an owner
+//
+// Whatever its status. An empty name leaves it without an owner.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/entries/{id}/owner (the `AssignOwner` operationId).
+func (c *Client) AssignOwnerWithBody(ctx context.Context, id EntryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAssignOwnerRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AssignOwner Give an entry to an owner
+//
+// Whatever its status. An empty name leaves it without an owner.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/entries/{id}/owner (the `AssignOwner` operationId).
+func (c *Client) AssignOwner(ctx context.Context, id EntryID, body AssignOwnerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAssignOwnerRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EditPayloadWithBody Mend the payload of a pending entry
+//
+// The new bytes become the next revision; the payload as filed and every edit are kept. The entry's target ID and
+// version are read from the new payload, and its failures start to count anew. The bytes that the entry has
+// already change nothing. 409 `/problems/entry-not-pending` unless the entry is pending review, and
+// `/problems/payload-changed` when its payload is no longer at `expect_revision`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/entries/{id}/payload (the `EditPayload` operationId).
+func (c *Client) EditPayloadWithBody(ctx context.Context, id EntryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEditPayloadRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EditPayload Mend the payload of a pending entry
+//
+// The new bytes become the next revision; the payload as filed and every edit are kept. The entry's target ID and
+// version are read from the new payload, and its failures start to count anew. The bytes that the entry has
+// already change nothing. 409 `/problems/entry-not-pending` unless the entry is pending review, and
+// `/problems/payload-changed` when its payload is no longer at `expect_revision`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/entries/{id}/payload (the `EditPayload` operationId).
+func (c *Client) EditPayload(ctx context.Context, id EntryID, body EditPayloadJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEditPayloadRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPayloads List the payload as filed and every edit, oldest first
+//
+// Corresponds with GET /v1/entries/{id}/payloads (the `ListPayloads` operationId).
+func (c *Client) ListPayloads(ctx context.Context, id EntryID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPayloadsRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -1898,6 +2458,83 @@ func (c *Client) StartRun(ctx context.Context, params *StartRunParams, body Star
 // Corresponds with GET /v1/runs/{id} (the `ShowRun` operationId).
 func (c *Client) ShowRun(ctx context.Context, id RunID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewShowRunRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CancelRunWithBody Return what the run has not written yet to pending review
+//
+// What is being written at this moment still gets its outcome; `finished_at` is null until then. 409
+// `/problems/run-finished` when the run has ended.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/runs/{id}/cancel (the `CancelRun` operationId).
+func (c *Client) CancelRunWithBody(ctx context.Context, id RunID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelRunRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CancelRun Return what the run has not written yet to pending review
+//
+// What is being written at this moment still gets its outcome; `finished_at` is null until then. 409
+// `/problems/run-finished` when the run has ended.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/runs/{id}/cancel (the `CancelRun` operationId).
+func (c *Client) CancelRun(ctx context.Context, id RunID, body CancelRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelRunRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WatchRun Follow a run until it ends
+//
+// Server-sent events whose data is the run as JSON: `progress` at once and after each change, `done` when the
+// run has ended, `error` with a problem when it cannot be followed any further. A stream that ends without
+// `done` is to be opened again.
+//
+// Corresponds with GET /v1/runs/{id}/events (the `WatchRun` operationId).
+func (c *Client) WatchRun(ctx context.Context, id RunID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWatchRunRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ShowEvidence Everything that the run did, as one file
+//
+// JSON: the request, the totals, and each entry with its outcome, reason, values before and after. CSV: one line
+// for each field of each entry.
+//
+// Corresponds with GET /v1/runs/{id}/evidence (the `ShowEvidence` operationId).
+func (c *Client) ShowEvidence(ctx context.Context, id RunID, params *ShowEvidenceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewShowEvidenceRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2517,6 +3154,126 @@ func NewFileEntryRequestWithBody(server string, params *FileEntryParams, content
 	return req, nil
 }
 
+// NewIgnoreEntriesRequest calls the generic IgnoreEntries builder with application/json body
+func NewIgnoreEntriesRequest(server string, body IgnoreEntriesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewIgnoreEntriesRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewIgnoreEntriesRequestWithBody constructs an http.Request for the IgnoreEntries method, with any body, and a specified content type
+func NewIgnoreEntriesRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/entries/ignore")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewAssignEntriesRequest calls the generic AssignEntries builder with application/json body
+func NewAssignEntriesRequest(server string, body AssignEntriesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAssignEntriesRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewAssignEntriesRequestWithBody constructs an http.Request for the AssignEntries method, with any body, and a specified content type
+func NewAssignEntriesRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/entries/owner")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewReopenEntriesRequest calls the generic ReopenEntries builder with application/json body
+func NewReopenEntriesRequest(server string, body ReopenEntriesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReopenEntriesRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewReopenEntriesRequestWithBody constructs an http.Request for the ReopenEntries method, with any body, and a specified content type
+func NewReopenEntriesRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/entries/reopen")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewSummarizeEntriesRequest constructs an http.Request for the SummarizeEntries method
 func NewSummarizeEntriesRequest(server string, params *SummarizeEntriesParams) (*http.Request, error) {
 	var err error
@@ -2802,6 +3559,134 @@ func NewIgnoreEntryRequestWithBody(server string, id EntryID, contentType string
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewAssignOwnerRequest calls the generic AssignOwner builder with application/json body
+func NewAssignOwnerRequest(server string, id EntryID, body AssignOwnerJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAssignOwnerRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewAssignOwnerRequestWithBody constructs an http.Request for the AssignOwner method, with any body, and a specified content type
+func NewAssignOwnerRequestWithBody(server string, id EntryID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/entries/%s/owner", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewEditPayloadRequest calls the generic EditPayload builder with application/json body
+func NewEditPayloadRequest(server string, id EntryID, body EditPayloadJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewEditPayloadRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewEditPayloadRequestWithBody constructs an http.Request for the EditPayload method, with any body, and a specified content type
+func NewEditPayloadRequestWithBody(server string, id EntryID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/entries/%s/payload", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListPayloadsRequest constructs an http.Request for the ListPayloads method
+func NewListPayloadsRequest(server string, id EntryID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/entries/%s/payloads", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -3190,6 +4075,148 @@ func NewShowRunRequest(server string, id RunID) (*http.Request, error) {
 	return req, nil
 }
 
+// NewCancelRunRequest calls the generic CancelRun builder with application/json body
+func NewCancelRunRequest(server string, id RunID, body CancelRunJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCancelRunRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewCancelRunRequestWithBody constructs an http.Request for the CancelRun method, with any body, and a specified content type
+func NewCancelRunRequestWithBody(server string, id RunID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/runs/%s/cancel", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewWatchRunRequest constructs an http.Request for the WatchRun method
+func NewWatchRunRequest(server string, id RunID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/runs/%s/events", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewShowEvidenceRequest constructs an http.Request for the ShowEvidence method
+func NewShowEvidenceRequest(server string, id RunID, params *ShowEvidenceParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/runs/%s/evidence", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListStuckRequest constructs an http.Request for the ListStuck method
 func NewListStuckRequest(server string) (*http.Request, error) {
 	var err error
@@ -3513,6 +4540,62 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/entries (the `FileEntry` operationId).
 	FileEntryWithResponse(ctx context.Context, params *FileEntryParams, body FileEntryJSONRequestBody, reqEditors ...RequestEditorFn) (*FileEntryResponse, error)
 
+	// IgnoreEntriesWithBodyWithResponse Close many pending entries without replaying them
+	//
+	// At most 1,000 entries in one transaction. Those that may not be closed are left as they are, and each is
+	// named under `refused` with the reason; the others are closed.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/entries/ignore (the `IgnoreEntries` operationId).
+	IgnoreEntriesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*IgnoreEntriesResponse, error)
+
+	// IgnoreEntriesWithResponse Close many pending entries without replaying them
+	//
+	// At most 1,000 entries in one transaction. Those that may not be closed are left as they are, and each is
+	// named under `refused` with the reason; the others are closed.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/entries/ignore (the `IgnoreEntries` operationId).
+	IgnoreEntriesWithResponse(ctx context.Context, body IgnoreEntriesJSONRequestBody, reqEditors ...RequestEditorFn) (*IgnoreEntriesResponse, error)
+
+	// AssignEntriesWithBodyWithResponse Give many entries to one owner
+	//
+	// As for `IgnoreEntries`; entries of any status can be given to somebody.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/entries/owner (the `AssignEntries` operationId).
+	AssignEntriesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AssignEntriesResponse, error)
+
+	// AssignEntriesWithResponse Give many entries to one owner
+	//
+	// As for `IgnoreEntries`; entries of any status can be given to somebody.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/entries/owner (the `AssignEntries` operationId).
+	AssignEntriesWithResponse(ctx context.Context, body AssignEntriesJSONRequestBody, reqEditors ...RequestEditorFn) (*AssignEntriesResponse, error)
+
+	// ReopenEntriesWithBodyWithResponse Return many resolved or ignored entries to pending review
+	//
+	// As for `IgnoreEntries`. Needs a `reason`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/entries/reopen (the `ReopenEntries` operationId).
+	ReopenEntriesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReopenEntriesResponse, error)
+
+	// ReopenEntriesWithResponse Return many resolved or ignored entries to pending review
+	//
+	// As for `IgnoreEntries`. Needs a `reason`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/entries/reopen (the `ReopenEntries` operationId).
+	ReopenEntriesWithResponse(ctx context.Context, body ReopenEntriesJSONRequestBody, reqEditors ...RequestEditorFn) (*ReopenEntriesResponse, error)
+
 	// SummarizeEntriesWithResponse Count entries by status, reason, source, target and hour
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -3547,6 +4630,55 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/entries/{id}/ignore (the `IgnoreEntry` operationId).
 	IgnoreEntryWithResponse(ctx context.Context, id EntryID, body IgnoreEntryJSONRequestBody, reqEditors ...RequestEditorFn) (*IgnoreEntryResponse, error)
+
+	// AssignOwnerWithBodyWithResponse Give an entry to an owner
+	//
+	// Whatever its status. An empty name leaves it without an owner.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/entries/{id}/owner (the `AssignOwner` operationId).
+	AssignOwnerWithBodyWithResponse(ctx context.Context, id EntryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AssignOwnerResponse, error)
+
+	// AssignOwnerWithResponse Give an entry to an owner
+	//
+	// Whatever its status. An empty name leaves it without an owner.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/entries/{id}/owner (the `AssignOwner` operationId).
+	AssignOwnerWithResponse(ctx context.Context, id EntryID, body AssignOwnerJSONRequestBody, reqEditors ...RequestEditorFn) (*AssignOwnerResponse, error)
+
+	// EditPayloadWithBodyWithResponse Mend the payload of a pending entry
+	//
+	// The new bytes become the next revision; the payload as filed and every edit are kept. The entry's target ID and
+	// version are read from the new payload, and its failures start to count anew. The bytes that the entry has
+	// already change nothing. 409 `/problems/entry-not-pending` unless the entry is pending review, and
+	// `/problems/payload-changed` when its payload is no longer at `expect_revision`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/entries/{id}/payload (the `EditPayload` operationId).
+	EditPayloadWithBodyWithResponse(ctx context.Context, id EntryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*EditPayloadResponse, error)
+
+	// EditPayloadWithResponse Mend the payload of a pending entry
+	//
+	// The new bytes become the next revision; the payload as filed and every edit are kept. The entry's target ID and
+	// version are read from the new payload, and its failures start to count anew. The bytes that the entry has
+	// already change nothing. 409 `/problems/entry-not-pending` unless the entry is pending review, and
+	// `/problems/payload-changed` when its payload is no longer at `expect_revision`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/entries/{id}/payload (the `EditPayload` operationId).
+	EditPayloadWithResponse(ctx context.Context, id EntryID, body EditPayloadJSONRequestBody, reqEditors ...RequestEditorFn) (*EditPayloadResponse, error)
+
+	// ListPayloadsWithResponse List the payload as filed and every edit, oldest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/entries/{id}/payloads (the `ListPayloads` operationId).
+	ListPayloadsWithResponse(ctx context.Context, id EntryID, reqEditors ...RequestEditorFn) (*ListPayloadsResponse, error)
 
 	// PreviewReplayWithResponse Tell what a replay would do, field by field, without writing
 	//
@@ -3650,6 +4782,47 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/runs/{id} (the `ShowRun` operationId).
 	ShowRunWithResponse(ctx context.Context, id RunID, reqEditors ...RequestEditorFn) (*ShowRunResponse, error)
+
+	// CancelRunWithBodyWithResponse Return what the run has not written yet to pending review
+	//
+	// What is being written at this moment still gets its outcome; `finished_at` is null until then. 409
+	// `/problems/run-finished` when the run has ended.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/runs/{id}/cancel (the `CancelRun` operationId).
+	CancelRunWithBodyWithResponse(ctx context.Context, id RunID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CancelRunResponse, error)
+
+	// CancelRunWithResponse Return what the run has not written yet to pending review
+	//
+	// What is being written at this moment still gets its outcome; `finished_at` is null until then. 409
+	// `/problems/run-finished` when the run has ended.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/runs/{id}/cancel (the `CancelRun` operationId).
+	CancelRunWithResponse(ctx context.Context, id RunID, body CancelRunJSONRequestBody, reqEditors ...RequestEditorFn) (*CancelRunResponse, error)
+
+	// WatchRunWithResponse Follow a run until it ends
+	//
+	// Server-sent events whose data is the run as JSON: `progress` at once and after each change, `done` when the
+	// run has ended, `error` with a problem when it cannot be followed any further. A stream that ends without
+	// `done` is to be opened again.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/runs/{id}/events (the `WatchRun` operationId).
+	WatchRunWithResponse(ctx context.Context, id RunID, reqEditors ...RequestEditorFn) (*WatchRunResponse, error)
+
+	// ShowEvidenceWithResponse Everything that the run did, as one file
+	//
+	// JSON: the request, the totals, and each entry with its outcome, reason, values before and after. CSV: one line
+	// for each field of each entry.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/runs/{id}/evidence (the `ShowEvidence` operationId).
+	ShowEvidenceWithResponse(ctx context.Context, id RunID, params *ShowEvidenceParams, reqEditors ...RequestEditorFn) (*ShowEvidenceResponse, error)
 
 	// ListStuckWithResponse List entries that are replaying without progress
 	//
@@ -4155,6 +5328,150 @@ func (r FileEntryResponse) ContentType() string {
 	return ""
 }
 
+type IgnoreEntriesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Bulk
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r IgnoreEntriesResponse) GetJSON200() *Bulk {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r IgnoreEntriesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r IgnoreEntriesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r IgnoreEntriesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r IgnoreEntriesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r IgnoreEntriesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type AssignEntriesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Bulk
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AssignEntriesResponse) GetJSON200() *Bulk {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AssignEntriesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AssignEntriesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AssignEntriesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AssignEntriesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AssignEntriesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReopenEntriesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Bulk
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReopenEntriesResponse) GetJSON200() *Bulk {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReopenEntriesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReopenEntriesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReopenEntriesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReopenEntriesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReopenEntriesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type SummarizeEntriesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -4341,6 +5658,150 @@ func (r IgnoreEntryResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r IgnoreEntryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type AssignOwnerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Entry
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AssignOwnerResponse) GetJSON200() *Entry {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AssignOwnerResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AssignOwnerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AssignOwnerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AssignOwnerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AssignOwnerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type EditPayloadResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Entry
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r EditPayloadResponse) GetJSON200() *Entry {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r EditPayloadResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r EditPayloadResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r EditPayloadResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EditPayloadResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EditPayloadResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListPayloadsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PayloadList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPayloadsResponse) GetJSON200() *PayloadList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListPayloadsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPayloadsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPayloadsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPayloadsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPayloadsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -4691,6 +6152,150 @@ func (r ShowRunResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ShowRunResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CancelRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Run
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CancelRunResponse) GetJSON200() *Run {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CancelRunResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CancelRunResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CancelRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CancelRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CancelRunResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type WatchRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r WatchRunResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r WatchRunResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r WatchRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r WatchRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r WatchRunResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ShowEvidenceResponse200Headers the declared response headers of an HTTP 200 response for ShowEvidence
+type ShowEvidenceResponse200Headers struct {
+	ContentDisposition string
+}
+
+type ShowEvidenceResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Evidence
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ShowEvidenceResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ShowEvidenceResponse) GetJSON200() *Evidence {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ShowEvidenceResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ShowEvidenceResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ShowEvidenceResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ShowEvidenceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ShowEvidenceResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -5086,6 +6691,98 @@ func (c *ClientWithResponses) FileEntryWithResponse(ctx context.Context, params 
 	return ParseFileEntryResponse(rsp)
 }
 
+// IgnoreEntriesWithBodyWithResponse Close many pending entries without replaying them
+//
+// At most 1,000 entries in one transaction. Those that may not be closed are left as they are, and each is
+// named under `refused` with the reason; the others are closed.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/entries/ignore (the `IgnoreEntries` operationId).
+func (c *ClientWithResponses) IgnoreEntriesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*IgnoreEntriesResponse, error) {
+	rsp, err := c.IgnoreEntriesWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseIgnoreEntriesResponse(rsp)
+}
+
+// IgnoreEntriesWithResponse Close many pending entries without replaying them
+//
+// At most 1,000 entries in one transaction. Those that may not be closed are left as they are, and each is
+// named under `refused` with the reason; the others are closed.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/entries/ignore (the `IgnoreEntries` operationId).
+func (c *ClientWithResponses) IgnoreEntriesWithResponse(ctx context.Context, body IgnoreEntriesJSONRequestBody, reqEditors ...RequestEditorFn) (*IgnoreEntriesResponse, error) {
+	rsp, err := c.IgnoreEntries(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseIgnoreEntriesResponse(rsp)
+}
+
+// AssignEntriesWithBodyWithResponse Give many entries to one owner
+//
+// As for `IgnoreEntries`; entries of any status can be given to somebody.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/entries/owner (the `AssignEntries` operationId).
+func (c *ClientWithResponses) AssignEntriesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AssignEntriesResponse, error) {
+	rsp, err := c.AssignEntriesWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAssignEntriesResponse(rsp)
+}
+
+// AssignEntriesWithResponse Give many entries to one owner
+//
+// As for `IgnoreEntries`; entries of any status can be given to somebody.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/entries/owner (the `AssignEntries` operationId).
+func (c *ClientWithResponses) AssignEntriesWithResponse(ctx context.Context, body AssignEntriesJSONRequestBody, reqEditors ...RequestEditorFn) (*AssignEntriesResponse, error) {
+	rsp, err := c.AssignEntries(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAssignEntriesResponse(rsp)
+}
+
+// ReopenEntriesWithBodyWithResponse Return many resolved or ignored entries to pending review
+//
+// As for `IgnoreEntries`. Needs a `reason`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/entries/reopen (the `ReopenEntries` operationId).
+func (c *ClientWithResponses) ReopenEntriesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReopenEntriesResponse, error) {
+	rsp, err := c.ReopenEntriesWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReopenEntriesResponse(rsp)
+}
+
+// ReopenEntriesWithResponse Return many resolved or ignored entries to pending review
+//
+// As for `IgnoreEntries`. Needs a `reason`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/entries/reopen (the `ReopenEntries` operationId).
+func (c *ClientWithResponses) ReopenEntriesWithResponse(ctx context.Context, body ReopenEntriesJSONRequestBody, reqEditors ...RequestEditorFn) (*ReopenEntriesResponse, error) {
+	rsp, err := c.ReopenEntries(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReopenEntriesResponse(rsp)
+}
+
 // SummarizeEntriesWithResponse Count entries by status, reason, source, target and hour
 //
 // Returns a wrapper object for the known response body format(s).
@@ -5149,6 +6846,85 @@ func (c *ClientWithResponses) IgnoreEntryWithResponse(ctx context.Context, id En
 		return nil, err
 	}
 	return ParseIgnoreEntryResponse(rsp)
+}
+
+// AssignOwnerWithBodyWithResponse Give an entry to an owner
+//
+// Whatever its status. An empty name leaves it without an owner.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/entries/{id}/owner (the `AssignOwner` operationId).
+func (c *ClientWithResponses) AssignOwnerWithBodyWithResponse(ctx context.Context, id EntryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AssignOwnerResponse, error) {
+	rsp, err := c.AssignOwnerWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAssignOwnerResponse(rsp)
+}
+
+// AssignOwnerWithResponse Give an entry to an owner
+//
+// Whatever its status. An empty name leaves it without an owner.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/entries/{id}/owner (the `AssignOwner` operationId).
+func (c *ClientWithResponses) AssignOwnerWithResponse(ctx context.Context, id EntryID, body AssignOwnerJSONRequestBody, reqEditors ...RequestEditorFn) (*AssignOwnerResponse, error) {
+	rsp, err := c.AssignOwner(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAssignOwnerResponse(rsp)
+}
+
+// EditPayloadWithBodyWithResponse Mend the payload of a pending entry
+//
+// The new bytes become the next revision; the payload as filed and every edit are kept. The entry's target ID and
+// version are read from the new payload, and its failures start to count anew. The bytes that the entry has
+// already change nothing. 409 `/problems/entry-not-pending` unless the entry is pending review, and
+// `/problems/payload-changed` when its payload is no longer at `expect_revision`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/entries/{id}/payload (the `EditPayload` operationId).
+func (c *ClientWithResponses) EditPayloadWithBodyWithResponse(ctx context.Context, id EntryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*EditPayloadResponse, error) {
+	rsp, err := c.EditPayloadWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEditPayloadResponse(rsp)
+}
+
+// EditPayloadWithResponse Mend the payload of a pending entry
+//
+// The new bytes become the next revision; the payload as filed and every edit are kept. The entry's target ID and
+// version are read from the new payload, and its failures start to count anew. The bytes that the entry has
+// already change nothing. 409 `/problems/entry-not-pending` unless the entry is pending review, and
+// `/problems/payload-changed` when its payload is no longer at `expect_revision`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/entries/{id}/payload (the `EditPayload` operationId).
+func (c *ClientWithResponses) EditPayloadWithResponse(ctx context.Context, id EntryID, body EditPayloadJSONRequestBody, reqEditors ...RequestEditorFn) (*EditPayloadResponse, error) {
+	rsp, err := c.EditPayload(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEditPayloadResponse(rsp)
+}
+
+// ListPayloadsWithResponse List the payload as filed and every edit, oldest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/entries/{id}/payloads (the `ListPayloads` operationId).
+func (c *ClientWithResponses) ListPayloadsWithResponse(ctx context.Context, id EntryID, reqEditors ...RequestEditorFn) (*ListPayloadsResponse, error) {
+	rsp, err := c.ListPayloads(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPayloadsResponse(rsp)
 }
 
 // PreviewReplayWithResponse Tell what a replay would do, field by field, without writing
@@ -5318,6 +7094,71 @@ func (c *ClientWithResponses) ShowRunWithResponse(ctx context.Context, id RunID,
 		return nil, err
 	}
 	return ParseShowRunResponse(rsp)
+}
+
+// CancelRunWithBodyWithResponse Return what the run has not written yet to pending review
+//
+// What is being written at this moment still gets its outcome; `finished_at` is null until then. 409
+// `/problems/run-finished` when the run has ended.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/runs/{id}/cancel (the `CancelRun` operationId).
+func (c *ClientWithResponses) CancelRunWithBodyWithResponse(ctx context.Context, id RunID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CancelRunResponse, error) {
+	rsp, err := c.CancelRunWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCancelRunResponse(rsp)
+}
+
+// CancelRunWithResponse Return what the run has not written yet to pending review
+//
+// What is being written at this moment still gets its outcome; `finished_at` is null until then. 409
+// `/problems/run-finished` when the run has ended.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/runs/{id}/cancel (the `CancelRun` operationId).
+func (c *ClientWithResponses) CancelRunWithResponse(ctx context.Context, id RunID, body CancelRunJSONRequestBody, reqEditors ...RequestEditorFn) (*CancelRunResponse, error) {
+	rsp, err := c.CancelRun(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCancelRunResponse(rsp)
+}
+
+// WatchRunWithResponse Follow a run until it ends
+//
+// Server-sent events whose data is the run as JSON: `progress` at once and after each change, `done` when the
+// run has ended, `error` with a problem when it cannot be followed any further. A stream that ends without
+// `done` is to be opened again.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/runs/{id}/events (the `WatchRun` operationId).
+func (c *ClientWithResponses) WatchRunWithResponse(ctx context.Context, id RunID, reqEditors ...RequestEditorFn) (*WatchRunResponse, error) {
+	rsp, err := c.WatchRun(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWatchRunResponse(rsp)
+}
+
+// ShowEvidenceWithResponse Everything that the run did, as one file
+//
+// JSON: the request, the totals, and each entry with its outcome, reason, values before and after. CSV: one line
+// for each field of each entry.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/runs/{id}/evidence (the `ShowEvidence` operationId).
+func (c *ClientWithResponses) ShowEvidenceWithResponse(ctx context.Context, id RunID, params *ShowEvidenceParams, reqEditors ...RequestEditorFn) (*ShowEvidenceResponse, error) {
+	rsp, err := c.ShowEvidence(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseShowEvidenceResponse(rsp)
 }
 
 // ListStuckWithResponse List entries that are replaying without progress
@@ -5742,6 +7583,105 @@ func ParseFileEntryResponse(rsp *http.Response) (*FileEntryResponse, error) {
 	return response, nil
 }
 
+// ParseIgnoreEntriesResponse parses an HTTP response from a IgnoreEntriesWithResponse call
+func ParseIgnoreEntriesResponse(rsp *http.Response) (*IgnoreEntriesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &IgnoreEntriesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Bulk
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseAssignEntriesResponse parses an HTTP response from a AssignEntriesWithResponse call
+func ParseAssignEntriesResponse(rsp *http.Response) (*AssignEntriesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AssignEntriesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Bulk
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReopenEntriesResponse parses an HTTP response from a ReopenEntriesWithResponse call
+func ParseReopenEntriesResponse(rsp *http.Response) (*ReopenEntriesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReopenEntriesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Bulk
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseSummarizeEntriesResponse parses an HTTP response from a SummarizeEntriesWithResponse call
 func ParseSummarizeEntriesResponse(rsp *http.Response) (*SummarizeEntriesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -5857,6 +7797,105 @@ func ParseIgnoreEntryResponse(rsp *http.Response) (*IgnoreEntryResponse, error) 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Entry
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseAssignOwnerResponse parses an HTTP response from a AssignOwnerWithResponse call
+func ParseAssignOwnerResponse(rsp *http.Response) (*AssignOwnerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AssignOwnerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Entry
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseEditPayloadResponse parses an HTTP response from a EditPayloadWithResponse call
+func ParseEditPayloadResponse(rsp *http.Response) (*EditPayloadResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EditPayloadResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Entry
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListPayloadsResponse parses an HTTP response from a ListPayloadsWithResponse call
+func ParseListPayloadsResponse(rsp *http.Response) (*ListPayloadsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPayloadsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PayloadList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -6126,6 +8165,114 @@ func ParseShowRunResponse(rsp *http.Response) (*ShowRunResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseCancelRunResponse parses an HTTP response from a CancelRunWithResponse call
+func ParseCancelRunResponse(rsp *http.Response) (*CancelRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CancelRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseWatchRunResponse parses an HTTP response from a WatchRunWithResponse call
+func ParseWatchRunResponse(rsp *http.Response) (*WatchRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &WatchRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseShowEvidenceResponse parses an HTTP response from a ShowEvidenceWithResponse call
+func ParseShowEvidenceResponse(rsp *http.Response) (*ShowEvidenceResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ShowEvidenceResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Evidence
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ShowEvidenceResponse200Headers
+		if values := rsp.Header.Values("Content-Disposition"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Disposition", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentDisposition = value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil

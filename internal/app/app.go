@@ -190,7 +190,7 @@ func (a *App) ticks(file *config.File) *jobs.Ticker {
 func (a *App) serve(o Options, registry *prometheus.Registry) (err error) {
 	a.metrics = telemetry.MetricsHandler(registry)
 	c := httpapi.Config{
-		Filing: a.Replay, Entries: a.Replay, Presses: a.Replay, Reviews: a.Replay, Runs: a.Replay, Stuck: a.Replay, Bases: a.Replay,
+		Filing: a.Replay, Entries: a.Replay, Presses: a.Replay, Reviews: a.Replay, Payloads: a.Replay, Runs: a.Replay, Stuck: a.Replay, Bases: a.Replay,
 		Writes: a.Live, Tokens: a.Store, Answers: a.Store, Ready: a.Store.Ping, Logger: o.Logger, Registry: registry, Version: o.Version,
 	}
 	if !o.MetricsApart {

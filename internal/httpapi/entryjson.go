@@ -1,11 +1,9 @@
 package httpapi
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"airtable-replay/internal/deadletter"
 	"airtable-replay/internal/httpapi/internal/oapi"
@@ -24,12 +22,7 @@ func entryJSON(e deadletter.Entry) (oapi.Entry, error) {
 	for _, flag := range e.Flags {
 		out.Flags = append(out.Flags, oapi.Flag(flag))
 	}
-	// NUL is text; JSON writes it as \u0000.
-	if utf8.Valid(e.RawPayload) {
-		out.RawPayload = new(string(e.RawPayload))
-	} else {
-		out.RawPayloadBase64 = new(base64.StdEncoding.EncodeToString(e.RawPayload))
-	}
+	out.RawPayload, out.RawPayloadBase64 = payloadJSON(e.RawPayload)
 	if e.Replay == nil {
 		return out, nil
 	}

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/base64"
 
 	"airtable-replay/internal/deadletter"
 	"airtable-replay/internal/httpapi/internal/oapi"
@@ -64,25 +63,6 @@ func (f *faults) filing(b oapi.Filing) replay.Filing {
 		filing.SourceVersion = val(b.SourceUpdatedAt)
 	}
 	return filing
-}
-
-// rawPayload takes the payload from the one of the two members that is given.
-func (f *faults) rawPayload(text, encoded *string) []byte {
-	switch {
-	case text != nil && encoded != nil:
-		f.add("raw_payload_base64", "excluded", "must be left out beside raw_payload; send one of the two")
-	case text != nil:
-		return []byte(*text)
-	case encoded != nil:
-		raw, err := base64.StdEncoding.Strict().DecodeString(*encoded)
-		if err != nil {
-			f.add("raw_payload_base64", "base64", "must be standard base64 with padding")
-		}
-		return raw
-	default:
-		f.add("raw_payload", "required", "is required; a payload that is not UTF-8 goes into raw_payload_base64")
-	}
-	return nil
 }
 
 // statusCode checks the HTTP status of the last attempt; 0 and null say that none was answered.

@@ -109,6 +109,28 @@ func goldenReviewsAndRuns() map[string]golden {
 		"reset_entry":  {request{method: "POST", path: entryPath + "/reset"}, nil},
 		"ignore_entry": {request{method: "POST", path: entryPath + "/ignore", body: `{"reason": "a test"}`}, settled},
 		"reopen_entry": {request{method: "POST", path: entryPath + "/reopen", body: `{"reason": "again"}`}, nil},
+		"assign_owner": {request{method: "POST", path: entryPath + "/owner", body: `{"assigned_owner": "ada"}`}, settled},
+		"edit_payload": {request{method: "PUT", path: entryPath + "/payload", body: `{"raw_payload": "{\"id\": 2}", "reason": "a wrong ID", "expect_revision": 1}`}, func(b *bundle) {
+			b.entry.RawPayload, b.entry.PayloadRevision = []byte(`{"id": 2}`), 2
+		}},
+		"edit_payload_late": {request{method: "PUT", path: entryPath + "/payload", body: `{"raw_payload_base64": "/w==", "reason": "not UTF-8"}`}, func(b *bundle) {
+			b.err = &deadletter.Error{Code: deadletter.CodeConflict, Problem: "payload-changed", Message: "the payload is at revision 2 by now", EntryStatus: deadletter.PendingReview}
+		}},
+		"list_payloads": {request{method: "GET", path: entryPath + "/payloads"}, func(b *bundle) {
+			b.payloads = []deadletter.Payload{
+				{Raw: []byte{0xff, '<'}, EditedBy: "write-token", CreatedAt: at(8)},
+				{Revision: 1, Raw: []byte(`{"id": 1970670598291982290, "at": "2026-10-04"}`), EditedBy: "ada", Reason: "mended", CreatedAt: at(9)},
+			}
+		}},
+		"ignore_entries": {request{method: "POST", path: "/v1/entries/ignore", body: `{"ids": ["` + entryID + `", "recDeadLetter0001"], "reason": "tests"}`}, func(b *bundle) {
+			b.bulk = replay.BulkResult{Changed: []string{entryID}, Refused: []replay.BulkRefusal{
+				{ID: "recDeadLetter0001", Problem: "entry-not-pending", Detail: "an entry that is resolved cannot be ignored"},
+			}}
+		}},
+		"reopen_entries": {request{method: "POST", path: "/v1/entries/reopen", body: `{"ids": ["` + entryID + `"], "reason": "again"}`}, nil},
+		"assign_entries": {request{method: "POST", path: "/v1/entries/owner", body: `{"ids": ["` + entryID + `"], "assigned_owner": ""}`}, func(b *bundle) {
+			b.bulk.Changed = []string{entryID}
+		}},
 		"start_run": {request{method: "POST", path: "/v1/runs", body: `{"selector": {"reason": "no_match", "first_attempt_from": "2026-10-01T00:00:00+02:00"}, "dry_run": true}`}, func(b *bundle) {
 			b.run.Selector, b.run.DryRun = deadletter.Selector{Reason: deadletter.ReasonNoMatch, FirstAttemptFrom: at(0)}, true
 		}},

@@ -19,16 +19,17 @@ const defaultBodyLimit = 4 << 20
 
 // Config is what the API is built from. Every service is needed.
 type Config struct {
-	Filing  filingService
-	Entries entryService
-	Presses pressService
-	Reviews reviewService
-	Runs    runService
-	Stuck   stuckService
-	Bases   baseService
-	Writes  writeService
-	Tokens  tokenStore
-	Answers answerStore
+	Filing   filingService
+	Entries  entryService
+	Presses  pressService
+	Reviews  reviewService
+	Payloads payloadService
+	Runs     runService
+	Stuck    stuckService
+	Bases    baseService
+	Writes   writeService
+	Tokens   tokenStore
+	Answers  answerStore
 
 	// Ready tells whether the service can do its work; its error is the detail of a 503.
 	Ready    func(ctx context.Context) error
@@ -80,7 +81,7 @@ func (s *server) strict() oapi.ServerInterface {
 
 func (c Config) validate() error {
 	for name, service := range map[string]any{
-		"Filing": c.Filing, "Entries": c.Entries, "Presses": c.Presses, "Reviews": c.Reviews, "Runs": c.Runs,
+		"Filing": c.Filing, "Entries": c.Entries, "Presses": c.Presses, "Reviews": c.Reviews, "Payloads": c.Payloads, "Runs": c.Runs,
 		"Stuck": c.Stuck, "Bases": c.Bases, "Writes": c.Writes, "Tokens": c.Tokens, "Answers": c.Answers,
 	} {
 		if service == nil {

@@ -15,6 +15,11 @@ import (
 var bodies = map[string]string{
 	"FileEntry":       filing,
 	"ReopenEntry":     `{"reason": "again"}`,
+	"AssignOwner":     `{"assigned_owner": "ada"}`,
+	"EditPayload":     `{"raw_payload": "{}", "reason": "mended"}`,
+	"IgnoreEntries":   `{"ids": ["` + entryID + `"]}`,
+	"ReopenEntries":   `{"ids": ["` + entryID + `"], "reason": "again"}`,
+	"AssignEntries":   `{"ids": ["` + entryID + `"], "assigned_owner": "ada"}`,
 	"StartRun":        `{"selector": {"source": "order-system"}}`,
 	"AcceptWrites":    `{"source_system": "order-system", "payload": {}}`,
 	"ValidatePayload": `{"source_system": "order-system", "payload": {}}`,
@@ -104,7 +109,7 @@ func TestConfigMustBeComplete(t *testing.T) {
 	_, err := httpapi.New(httpapi.Config{})
 	require.ErrorContains(t, err, "is missing")
 	s := newServices()
-	c := httpapi.Config{Filing: s, Entries: s, Presses: s, Reviews: s, Runs: s, Stuck: s, Bases: s, Writes: s, Tokens: tokens{}, Answers: &answers{}}
+	c := httpapi.Config{Filing: s, Entries: s, Presses: s, Reviews: s, Payloads: s, Runs: s, Stuck: s, Bases: s, Writes: s, Tokens: tokens{}, Answers: &answers{}}
 	_, err = httpapi.New(c)
 	require.ErrorContains(t, err, "Logger")
 	c.Stuck = nil

@@ -37,6 +37,16 @@ type reviewService interface {
 	ResetEntry(ctx context.Context, o replay.Order) (deadletter.Entry, error)
 	IgnoreEntry(ctx context.Context, o replay.Order) (deadletter.Entry, error)
 	ReopenEntry(ctx context.Context, o replay.Order) (deadletter.Entry, error)
+	AssignOwner(ctx context.Context, id, owner, by string) (deadletter.Entry, error)
+	IgnoreEntries(ctx context.Context, o replay.BulkOrder) (replay.BulkResult, error)
+	ReopenEntries(ctx context.Context, o replay.BulkOrder) (replay.BulkResult, error)
+	AssignEntries(ctx context.Context, ids []string, owner, by string) (replay.BulkResult, error)
+}
+
+type payloadService interface {
+	EditPayload(ctx context.Context, p replay.PayloadEdit) (deadletter.Entry, error)
+	// ListPayloads lists the payload as filed and every edit, the oldest first.
+	ListPayloads(ctx context.Context, id string) ([]deadletter.Payload, error)
 }
 
 type runService interface {

@@ -18,21 +18,23 @@ const (
 
 // services answers every operation from its fields and keeps what it was asked.
 type services struct {
-	calls   []any // the arguments of each call
-	inTx    bool  // whether the last call ran within a transaction of answers
-	err     error
-	panics  any
-	entry   deadletter.Entry
-	created bool
-	next    string
-	summary replay.Summary
-	history []deadletter.HistoryLine
-	preview replay.Preview
-	run     deadletter.Run
-	base    replay.BaseState
-	write   live.Write
-	check   live.Check
-	reset   int
+	calls    []any // the arguments of each call
+	inTx     bool  // whether the last call ran within a transaction of answers
+	err      error
+	panics   any
+	entry    deadletter.Entry
+	created  bool
+	next     string
+	summary  replay.Summary
+	history  []deadletter.HistoryLine
+	preview  replay.Preview
+	run      deadletter.Run
+	base     replay.BaseState
+	write    live.Write
+	check    live.Check
+	reset    int
+	payloads []deadletter.Payload
+	bulk     replay.BulkResult
 }
 
 func newServices() *services {
@@ -128,6 +130,30 @@ func (s *services) IgnoreEntry(ctx context.Context, o replay.Order) (deadletter.
 
 func (s *services) ReopenEntry(ctx context.Context, o replay.Order) (deadletter.Entry, error) {
 	return s.entry, s.call(ctx, "reopen", o)
+}
+
+func (s *services) AssignOwner(ctx context.Context, id, owner, by string) (deadletter.Entry, error) {
+	return s.entry, s.call(ctx, id, owner, by)
+}
+
+func (s *services) IgnoreEntries(ctx context.Context, o replay.BulkOrder) (replay.BulkResult, error) {
+	return s.bulk, s.call(ctx, "ignore", o)
+}
+
+func (s *services) ReopenEntries(ctx context.Context, o replay.BulkOrder) (replay.BulkResult, error) {
+	return s.bulk, s.call(ctx, "reopen", o)
+}
+
+func (s *services) AssignEntries(ctx context.Context, ids []string, owner, by string) (replay.BulkResult, error) {
+	return s.bulk, s.call(ctx, ids, owner, by)
+}
+
+func (s *services) EditPayload(ctx context.Context, p replay.PayloadEdit) (deadletter.Entry, error) {
+	return s.entry, s.call(ctx, p)
+}
+
+func (s *services) ListPayloads(ctx context.Context, id string) ([]deadletter.Payload, error) {
+	return s.payloads, s.call(ctx, id)
 }
 
 func (s *services) StartRun(ctx context.Context, r replay.RunRequest) (deadletter.Run, error) {

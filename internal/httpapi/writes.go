@@ -69,7 +69,7 @@ func (f *faults) payload(field string, raw json.RawMessage) []byte {
 		f.add(field, "required", "is required")
 		return nil
 	case raw[0] != '"':
-		return raw
+		return f.payloadSize(field, raw)
 	case loneSurrogate(raw):
 		f.add(field, "unicode", `holds a \u escape of half a character; send the payload as a JSON value`)
 		return nil
@@ -78,7 +78,7 @@ func (f *faults) payload(field string, raw json.RawMessage) []byte {
 	if err := json.Unmarshal(raw, &text); err != nil {
 		f.add(field, "json", "must be JSON")
 	}
-	return []byte(text)
+	return f.payloadSize(field, []byte(text))
 }
 
 // ShowWrite implements GET /v1/writes/{id}.

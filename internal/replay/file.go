@@ -18,6 +18,9 @@ const futureTolerance = time.Minute
 // FileEntry files a dead letter. created is false when the same was filed before: same source,
 // payload and first attempt (E4).
 func (s *Service) FileEntry(ctx context.Context, f Filing) (e deadletter.Entry, created bool, err error) {
+	if err := checkSize("raw_payload", f.RawPayload); err != nil {
+		return deadletter.Entry{}, false, err
+	}
 	in := store.Filing{
 		FilingKey: filingKey(f), DLQRecordID: f.DLQRecordID, SourceSystem: f.SourceSystem, TargetTable: f.TargetTable, TargetID: f.TargetID,
 		Operation: f.Operation, RawPayload: f.RawPayload, ReasonCode: f.ReasonCode, ErrorDetail: f.ErrorDetail, StatusCode: f.StatusCode,

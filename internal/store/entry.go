@@ -197,7 +197,7 @@ func (s *Store) ShowEntry(ctx context.Context, id string) (deadletter.Entry, err
 	return es[0], nil
 }
 
-func noEntry(id string) error {
+func noEntry(id string) *deadletter.Error {
 	return deadletter.Errorf(deadletter.CodeNotFound, "entry-not-found", "there is no entry %q", id)
 }
 

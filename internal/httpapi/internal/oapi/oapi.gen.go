@@ -407,6 +407,24 @@ func (e WriteStatus) Valid() bool {
 	}
 }
 
+// Defines values for ShowEvidenceParamsFormat.
+const (
+	ShowEvidenceParamsFormatCsv  ShowEvidenceParamsFormat = "csv"
+	ShowEvidenceParamsFormatJSON ShowEvidenceParamsFormat = "json"
+)
+
+// Valid indicates whether the value is a known member of the ShowEvidenceParamsFormat enum.
+func (e ShowEvidenceParamsFormat) Valid() bool {
+	switch e {
+	case ShowEvidenceParamsFormatCsv:
+		return true
+	case ShowEvidenceParamsFormatJSON:
+		return true
+	default:
+		return false
+	}
+}
+
 // AcceptedWrite defines model for AcceptedWrite.
 type AcceptedWrite struct {
 	ID     string      `json:"id"`
@@ -416,6 +434,12 @@ type AcceptedWrite struct {
 // AcceptedWrites defines model for AcceptedWrites.
 type AcceptedWrites struct {
 	Writes []AcceptedWrite `json:"writes"`
+}
+
+// Assignment defines model for Assignment.
+type Assignment struct {
+	// AssignedOwner Empty for nobody
+	AssignedOwner *string `json:"assigned_owner"`
 }
 
 // Base defines model for Base.
@@ -444,6 +468,42 @@ type BaseState string
 // BaseList defines model for BaseList.
 type BaseList struct {
 	Bases []Base `json:"bases"`
+}
+
+// BulkAnswer defines model for BulkAnswer.
+type BulkAnswer struct {
+	// Changed The IDs of the entries that were changed, ours
+	Changed []string      `json:"changed"`
+	Refused []BulkRefusal `json:"refused"`
+}
+
+// BulkAssignment defines model for BulkAssignment.
+type BulkAssignment struct {
+	AssignedOwner *string `json:"assigned_owner"`
+
+	// Ids Entries by their IDs, or by the Airtable record IDs of their rows
+	Ids BulkIDs `json:"ids"`
+}
+
+// BulkIDs Entries by their IDs, or by the Airtable record IDs of their rows
+type BulkIDs = []string
+
+// BulkOrder defines model for BulkOrder.
+type BulkOrder struct {
+	// Ids Entries by their IDs, or by the Airtable record IDs of their rows
+	Ids    BulkIDs `json:"ids"`
+	Reason *string `json:"reason,omitempty"`
+}
+
+// BulkRefusal An entry that was left as it is, and why
+type BulkRefusal struct {
+	Detail string `json:"detail"`
+
+	// ID The ID as it was sent
+	ID string `json:"id"`
+
+	// Problem The type of the problem that the order on this entry alone would have answered, such as `/problems/entry-not-pending`
+	Problem string `json:"problem"`
 }
 
 // Check defines model for Check.
@@ -513,6 +573,45 @@ type EntryList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// Evidence defines model for Evidence.
+type Evidence struct {
+	Entries []EvidenceEntry `json:"entries"`
+	Run     Run             `json:"run"`
+}
+
+// EvidenceEntry defines model for EvidenceEntry.
+type EvidenceEntry struct {
+	Actor    string `json:"actor"`
+	Attempts int    `json:"attempts"`
+
+	// Effect created, updated, unchanged or merged
+	Effect  *string `json:"effect"`
+	EntryID string  `json:"entry_id"`
+
+	// FieldsReplayed Field name to value, in Airtable's form
+	FieldsReplayed FieldValues `json:"fields_replayed"`
+	FieldsSkipped  []Skip      `json:"fields_skipped"`
+	FirstAttemptAt time.Time   `json:"first_attempt_at"`
+	Note           string      `json:"note"`
+
+	// Outcome An outcome, or `released`; null while the entry waits
+	Outcome         *string         `json:"outcome"`
+	PayloadRevision int             `json:"payload_revision"`
+	Reason          *NullableReason `json:"reason"`
+
+	// ReasonCode A stable code that says why something failed, was skipped or was refused
+	ReasonCode   Reason     `json:"reason_code"`
+	RecordID     *string    `json:"record_id"`
+	SettledAt    *time.Time `json:"settled_at"`
+	SourceSystem string     `json:"source_system"`
+	StatusCode   *int       `json:"status_code"`
+	TargetID     *string    `json:"target_id"`
+	TargetTable  string     `json:"target_table"`
+
+	// ValuesBefore Field name to value, in Airtable's form
+	ValuesBefore FieldValues `json:"values_before"`
+}
+
 // FieldCheck defines model for FieldCheck.
 type FieldCheck struct {
 	Action FieldCheckAction `json:"action"`
@@ -552,7 +651,7 @@ type Filing struct {
 	// Operation `update`: the record must exist. `upsert`: it is created when missing.
 	Operation *Operation `json:"operation,omitempty"`
 
-	// RawPayload The payload as it arrived. Exactly one of `raw_payload` and `raw_payload_base64`.
+	// RawPayload The payload as it arrived, at most 1 MiB. Exactly one of `raw_payload` and `raw_payload_base64`.
 	RawPayload *string `json:"raw_payload,omitempty"`
 
 	// RawPayloadBase64 The payload in standard base64, for one that is not UTF-8
@@ -580,6 +679,39 @@ type Filing struct {
 
 // Flag defines model for Flag.
 type Flag string
+
+// Forecast What would become of the selected entries as things stand
+type Forecast struct {
+	// Checked Entries judged so far; `selected` once the dry run has completed
+	Checked int `json:"checked"`
+
+	// Created Records that would be created
+	Created int `json:"created"`
+
+	// Merged Entries that would go into another entry's write
+	Merged int `json:"merged"`
+
+	// Outcomes Outcome to number of entries
+	Outcomes Tally `json:"outcomes"`
+
+	// Reasons Reason of an outcome other than a plain replay to number of entries
+	Reasons Tally `json:"reasons"`
+
+	// Records Records that the selected entries are about
+	Records int `json:"records"`
+
+	// Requests Requests to Airtable that a run would take, the mirror included
+	Requests int `json:"requests"`
+
+	// Seconds How long they take at the bases' pace
+	Seconds int `json:"seconds"`
+
+	// Selected Entries that a run would claim
+	Selected int `json:"selected"`
+
+	// Updated Records that would be changed
+	Updated int `json:"updated"`
+}
 
 // Health defines model for Health.
 type Health struct {
@@ -649,6 +781,46 @@ type Outcome string
 // A JSON string is the payload itself as text: `"{\"id\":1}"` is the same payload as `{"id":1}`, and text
 // that is not JSON can be delivered so.
 type Payload = json.RawMessage
+
+// PayloadEdit defines model for PayloadEdit.
+type PayloadEdit struct {
+	// ExpectRevision The revision that the editor saw; the edit is refused when there is a newer one
+	ExpectRevision *int `json:"expect_revision,omitempty"`
+
+	// RawPayload The mended payload, at most 1 MiB. Exactly one of `raw_payload` and `raw_payload_base64`.
+	RawPayload *string `json:"raw_payload,omitempty"`
+
+	// RawPayloadBase64 The mended payload in standard base64, for one that is not UTF-8
+	RawPayloadBase64 *string `json:"raw_payload_base64,omitempty"`
+
+	// Reason Why it is edited
+	Reason string `json:"reason"`
+}
+
+// PayloadList defines model for PayloadList.
+type PayloadList struct {
+	Payloads []PayloadRevision `json:"payloads"`
+}
+
+// PayloadRevision defines model for PayloadRevision.
+type PayloadRevision struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// EditedBy Who filed or edited it
+	EditedBy string `json:"edited_by"`
+
+	// RawPayload The payload as text, byte for byte
+	RawPayload *string `json:"raw_payload,omitempty"`
+
+	// RawPayloadBase64 The payload in base64, in place of `raw_payload`, when it is not UTF-8
+	RawPayloadBase64 *string `json:"raw_payload_base64,omitempty"`
+
+	// Reason Why it was edited; empty as filed
+	Reason string `json:"reason"`
+
+	// Revision 0 as filed
+	Revision int `json:"revision"`
+}
 
 // PlannedWrite What would be written; null when the payload is not valid
 type PlannedWrite struct {
@@ -773,8 +945,14 @@ type Run struct {
 	CreatedAt  time.Time  `json:"created_at"`
 	DryRun     bool       `json:"dry_run"`
 	FinishedAt *time.Time `json:"finished_at"`
-	ID         string     `json:"id"`
-	Kind       RunKind    `json:"kind"`
+
+	// Forecast Of a dry run
+	Forecast *Forecast `json:"forecast"`
+	ID       string    `json:"id"`
+	Kind     RunKind   `json:"kind"`
+
+	// LeftOut Entries that the selector picks but that have failed too often by their own fault (the attempt cap)
+	LeftOut int `json:"left_out"`
 
 	// Mode `checked`: both checks (default). `unchanged_fields`: the sender check, and leaves out what changed.
 	// `chosen_fields`: no shared-field check for the named fields. `overwrite`: neither check.
@@ -807,7 +985,7 @@ type RunList struct {
 
 // RunRequest defines model for RunRequest.
 type RunRequest struct {
-	// DryRun Claim nothing; tell what would be taken
+	// DryRun Claim and write nothing; the run's `forecast` tells what would become of each entry
 	DryRun *bool `json:"dry_run,omitempty"`
 
 	// Expect Entry ID to the values that the reviewer saw
@@ -980,6 +1158,9 @@ type WriteID = string
 // Bases defines model for Bases.
 type Bases = BaseList
 
+// Bulk defines model for Bulk.
+type Bulk = BulkAnswer
+
 // ListEntriesParams defines parameters for ListEntries.
 type ListEntriesParams struct {
 	Status *ByStatus `form:"status,omitempty" json:"status,omitempty"`
@@ -1075,6 +1256,14 @@ type StartRunParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ShowEvidenceParams defines parameters for ShowEvidence.
+type ShowEvidenceParams struct {
+	Format *ShowEvidenceParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// ShowEvidenceParamsFormat defines parameters for ShowEvidence.
+type ShowEvidenceParamsFormat string
+
 // AcceptWritesParams defines parameters for AcceptWrites.
 type AcceptWritesParams struct {
 	// IdempotencyKey 1 to 255 visible ASCII characters, unique to what is asked for
@@ -1087,8 +1276,23 @@ type HaltBaseJSONRequestBody = Order
 // FileEntryJSONRequestBody defines body for FileEntry for application/json ContentType.
 type FileEntryJSONRequestBody = Filing
 
+// IgnoreEntriesJSONRequestBody defines body for IgnoreEntries for application/json ContentType.
+type IgnoreEntriesJSONRequestBody = BulkOrder
+
+// AssignEntriesJSONRequestBody defines body for AssignEntries for application/json ContentType.
+type AssignEntriesJSONRequestBody = BulkAssignment
+
+// ReopenEntriesJSONRequestBody defines body for ReopenEntries for application/json ContentType.
+type ReopenEntriesJSONRequestBody = BulkOrder
+
 // IgnoreEntryJSONRequestBody defines body for IgnoreEntry for application/json ContentType.
 type IgnoreEntryJSONRequestBody = Order
+
+// AssignOwnerJSONRequestBody defines body for AssignOwner for application/json ContentType.
+type AssignOwnerJSONRequestBody = Assignment
+
+// EditPayloadJSONRequestBody defines body for EditPayload for application/json ContentType.
+type EditPayloadJSONRequestBody = PayloadEdit
 
 // ReopenEntryJSONRequestBody defines body for ReopenEntry for application/json ContentType.
 type ReopenEntryJSONRequestBody = Order
@@ -1101,6 +1305,9 @@ type ResetEntryJSONRequestBody = Order
 
 // StartRunJSONRequestBody defines body for StartRun for application/json ContentType.
 type StartRunJSONRequestBody = RunRequest
+
+// CancelRunJSONRequestBody defines body for CancelRun for application/json ContentType.
+type CancelRunJSONRequestBody = Order
 
 // ResetStuckJSONRequestBody defines body for ResetStuck for application/json ContentType.
 type ResetStuckJSONRequestBody = StuckReset
@@ -1134,6 +1341,15 @@ type ServerInterface interface {
 	// FileEntry File a dead letter
 	// (POST /v1/entries)
 	FileEntry(w http.ResponseWriter, r *http.Request, params FileEntryParams)
+	// IgnoreEntries Close many pending entries without replaying them
+	// (POST /v1/entries/ignore)
+	IgnoreEntries(w http.ResponseWriter, r *http.Request)
+	// AssignEntries Give many entries to one owner
+	// (POST /v1/entries/owner)
+	AssignEntries(w http.ResponseWriter, r *http.Request)
+	// ReopenEntries Return many resolved or ignored entries to pending review
+	// (POST /v1/entries/reopen)
+	ReopenEntries(w http.ResponseWriter, r *http.Request)
 	// SummarizeEntries Count entries by status, reason, source, target and hour
 	// (GET /v1/entries/summary)
 	SummarizeEntries(w http.ResponseWriter, r *http.Request, params SummarizeEntriesParams)
@@ -1146,6 +1362,15 @@ type ServerInterface interface {
 	// IgnoreEntry Close a pending entry without replaying it
 	// (POST /v1/entries/{id}/ignore)
 	IgnoreEntry(w http.ResponseWriter, r *http.Request, id EntryID)
+	// AssignOwner Give an entry to an owner
+	// (POST /v1/entries/{id}/owner)
+	AssignOwner(w http.ResponseWriter, r *http.Request, id EntryID)
+	// EditPayload Mend the payload of a pending entry
+	// (PUT /v1/entries/{id}/payload)
+	EditPayload(w http.ResponseWriter, r *http.Request, id EntryID)
+	// ListPayloads List the payload as filed and every edit, oldest first
+	// (GET /v1/entries/{id}/payloads)
+	ListPayloads(w http.ResponseWriter, r *http.Request, id EntryID)
 	// PreviewReplay Tell what a replay would do, field by field, without writing
 	// (GET /v1/entries/{id}/preview)
 	PreviewReplay(w http.ResponseWriter, r *http.Request, id EntryID, params PreviewReplayParams)
@@ -1167,6 +1392,15 @@ type ServerInterface interface {
 	// ShowRun Show one run
 	// (GET /v1/runs/{id})
 	ShowRun(w http.ResponseWriter, r *http.Request, id RunID)
+	// CancelRun Return what the run has not written yet to pending review
+	// (POST /v1/runs/{id}/cancel)
+	CancelRun(w http.ResponseWriter, r *http.Request, id RunID)
+	// WatchRun Follow a run until it ends
+	// (GET /v1/runs/{id}/events)
+	WatchRun(w http.ResponseWriter, r *http.Request, id RunID)
+	// ShowEvidence Everything that the run did, as one file
+	// (GET /v1/runs/{id}/evidence)
+	ShowEvidence(w http.ResponseWriter, r *http.Request, id RunID, params ShowEvidenceParams)
 	// ListStuck List entries that are replaying without progress
 	// (GET /v1/stuck)
 	ListStuck(w http.ResponseWriter, r *http.Request)
@@ -1230,6 +1464,24 @@ func (_ Unimplemented) FileEntry(w http.ResponseWriter, r *http.Request, params 
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// IgnoreEntries Close many pending entries without replaying them
+// (POST /v1/entries/ignore)
+func (_ Unimplemented) IgnoreEntries(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// AssignEntries Give many entries to one owner
+// (POST /v1/entries/owner)
+func (_ Unimplemented) AssignEntries(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ReopenEntries Return many resolved or ignored entries to pending review
+// (POST /v1/entries/reopen)
+func (_ Unimplemented) ReopenEntries(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // SummarizeEntries Count entries by status, reason, source, target and hour
 // (GET /v1/entries/summary)
 func (_ Unimplemented) SummarizeEntries(w http.ResponseWriter, r *http.Request, params SummarizeEntriesParams) {
@@ -1251,6 +1503,24 @@ func (_ Unimplemented) ListEntryHistory(w http.ResponseWriter, r *http.Request, 
 // IgnoreEntry Close a pending entry without replaying it
 // (POST /v1/entries/{id}/ignore)
 func (_ Unimplemented) IgnoreEntry(w http.ResponseWriter, r *http.Request, id EntryID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// AssignOwner Give an entry to an owner
+// (POST /v1/entries/{id}/owner)
+func (_ Unimplemented) AssignOwner(w http.ResponseWriter, r *http.Request, id EntryID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// EditPayload Mend the payload of a pending entry
+// (PUT /v1/entries/{id}/payload)
+func (_ Unimplemented) EditPayload(w http.ResponseWriter, r *http.Request, id EntryID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListPayloads List the payload as filed and every edit, oldest first
+// (GET /v1/entries/{id}/payloads)
+func (_ Unimplemented) ListPayloads(w http.ResponseWriter, r *http.Request, id EntryID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1293,6 +1563,24 @@ func (_ Unimplemented) StartRun(w http.ResponseWriter, r *http.Request, params S
 // ShowRun Show one run
 // (GET /v1/runs/{id})
 func (_ Unimplemented) ShowRun(w http.ResponseWriter, r *http.Request, id RunID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CancelRun Return what the run has not written yet to pending review
+// (POST /v1/runs/{id}/cancel)
+func (_ Unimplemented) CancelRun(w http.ResponseWriter, r *http.Request, id RunID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// WatchRun Follow a run until it ends
+// (GET /v1/runs/{id}/events)
+func (_ Unimplemented) WatchRun(w http.ResponseWriter, r *http.Request, id RunID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ShowEvidence Everything that the run did, as one file
+// (GET /v1/runs/{id}/evidence)
+func (_ Unimplemented) ShowEvidence(w http.ResponseWriter, r *http.Request, id RunID, params ShowEvidenceParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1659,6 +1947,48 @@ func (siw *ServerInterfaceWrapper) FileEntry(w http.ResponseWriter, r *http.Requ
 	handler.ServeHTTP(w, r)
 }
 
+// IgnoreEntries operation middleware
+func (siw *ServerInterfaceWrapper) IgnoreEntries(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.IgnoreEntries(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AssignEntries operation middleware
+func (siw *ServerInterfaceWrapper) AssignEntries(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AssignEntries(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReopenEntries operation middleware
+func (siw *ServerInterfaceWrapper) ReopenEntries(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReopenEntries(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // SummarizeEntries operation middleware
 func (siw *ServerInterfaceWrapper) SummarizeEntries(w http.ResponseWriter, r *http.Request) {
 
@@ -1891,6 +2221,84 @@ func (siw *ServerInterfaceWrapper) IgnoreEntry(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.IgnoreEntry(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AssignOwner operation middleware
+func (siw *ServerInterfaceWrapper) AssignOwner(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AssignOwner(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// EditPayload operation middleware
+func (siw *ServerInterfaceWrapper) EditPayload(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.EditPayload(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListPayloads operation middleware
+func (siw *ServerInterfaceWrapper) ListPayloads(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListPayloads(w, r, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2170,6 +2578,100 @@ func (siw *ServerInterfaceWrapper) ShowRun(w http.ResponseWriter, r *http.Reques
 	handler.ServeHTTP(w, r)
 }
 
+// CancelRun operation middleware
+func (siw *ServerInterfaceWrapper) CancelRun(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id RunID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CancelRun(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// WatchRun operation middleware
+func (siw *ServerInterfaceWrapper) WatchRun(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id RunID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.WatchRun(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ShowEvidence operation middleware
+func (siw *ServerInterfaceWrapper) ShowEvidence(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id RunID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ShowEvidenceParams
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ShowEvidence(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListStuck operation middleware
 func (siw *ServerInterfaceWrapper) ListStuck(w http.ResponseWriter, r *http.Request) {
 
@@ -2402,6 +2904,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/entries/summary", wrapper.SummarizeEntries)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/entries/ignore", wrapper.IgnoreEntries)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/entries/reopen", wrapper.ReopenEntries)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/entries/owner", wrapper.AssignEntries)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/entries/{id}", wrapper.ShowEntry)
 	})
 	r.Group(func(r chi.Router) {
@@ -2423,6 +2934,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Post(options.BaseURL+"/v1/entries/{id}/reopen", wrapper.ReopenEntry)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/entries/{id}/owner", wrapper.AssignOwner)
+	})
+	r.Group(func(r chi.Router) {
+		r.Put(options.BaseURL+"/v1/entries/{id}/payload", wrapper.EditPayload)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/entries/{id}/payloads", wrapper.ListPayloads)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/runs", wrapper.ListRuns)
 	})
 	r.Group(func(r chi.Router) {
@@ -2430,6 +2950,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/runs/{id}", wrapper.ShowRun)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/runs/{id}/cancel", wrapper.CancelRun)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/runs/{id}/events", wrapper.WatchRun)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/runs/{id}/evidence", wrapper.ShowEvidence)
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/writes", wrapper.AcceptWrites)
@@ -2466,6 +2995,8 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 }
 
 type BasesJSONResponse BaseList
+
+type BulkJSONResponse BulkAnswer
 
 type EntryJSONResponse Entry
 
@@ -2767,6 +3298,123 @@ func (response FileEntrydefaultApplicationProblemPlusJSONResponse) VisitFileEntr
 	return err
 }
 
+type IgnoreEntriesRequestObject struct {
+	Body *IgnoreEntriesJSONRequestBody
+}
+
+type IgnoreEntriesResponseObject interface {
+	VisitIgnoreEntriesResponse(w http.ResponseWriter) error
+}
+
+type IgnoreEntries200JSONResponse struct{ BulkJSONResponse }
+
+func (response IgnoreEntries200JSONResponse) VisitIgnoreEntriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type IgnoreEntriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response IgnoreEntriesdefaultApplicationProblemPlusJSONResponse) VisitIgnoreEntriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AssignEntriesRequestObject struct {
+	Body *AssignEntriesJSONRequestBody
+}
+
+type AssignEntriesResponseObject interface {
+	VisitAssignEntriesResponse(w http.ResponseWriter) error
+}
+
+type AssignEntries200JSONResponse struct{ BulkJSONResponse }
+
+func (response AssignEntries200JSONResponse) VisitAssignEntriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AssignEntriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AssignEntriesdefaultApplicationProblemPlusJSONResponse) VisitAssignEntriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReopenEntriesRequestObject struct {
+	Body *ReopenEntriesJSONRequestBody
+}
+
+type ReopenEntriesResponseObject interface {
+	VisitReopenEntriesResponse(w http.ResponseWriter) error
+}
+
+type ReopenEntries200JSONResponse struct{ BulkJSONResponse }
+
+func (response ReopenEntries200JSONResponse) VisitReopenEntriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReopenEntriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReopenEntriesdefaultApplicationProblemPlusJSONResponse) VisitReopenEntriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SummarizeEntriesRequestObject struct {
 	Params SummarizeEntriesParams
 }
@@ -2913,6 +3561,125 @@ type IgnoreEntrydefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response IgnoreEntrydefaultApplicationProblemPlusJSONResponse) VisitIgnoreEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AssignOwnerRequestObject struct {
+	ID   EntryID `json:"id"`
+	Body *AssignOwnerJSONRequestBody
+}
+
+type AssignOwnerResponseObject interface {
+	VisitAssignOwnerResponse(w http.ResponseWriter) error
+}
+
+type AssignOwner200JSONResponse struct{ EntryJSONResponse }
+
+func (response AssignOwner200JSONResponse) VisitAssignOwnerResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AssignOwnerdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AssignOwnerdefaultApplicationProblemPlusJSONResponse) VisitAssignOwnerResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditPayloadRequestObject struct {
+	ID   EntryID `json:"id"`
+	Body *EditPayloadJSONRequestBody
+}
+
+type EditPayloadResponseObject interface {
+	VisitEditPayloadResponse(w http.ResponseWriter) error
+}
+
+type EditPayload200JSONResponse struct{ EntryJSONResponse }
+
+func (response EditPayload200JSONResponse) VisitEditPayloadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditPayloaddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EditPayloaddefaultApplicationProblemPlusJSONResponse) VisitEditPayloadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPayloadsRequestObject struct {
+	ID EntryID `json:"id"`
+}
+
+type ListPayloadsResponseObject interface {
+	VisitListPayloadsResponse(w http.ResponseWriter) error
+}
+
+type ListPayloads200JSONResponse PayloadList
+
+func (response ListPayloads200JSONResponse) VisitListPayloadsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPayloadsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListPayloadsdefaultApplicationProblemPlusJSONResponse) VisitListPayloadsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -3219,6 +3986,184 @@ func (response ShowRundefaultApplicationProblemPlusJSONResponse) VisitShowRunRes
 	return err
 }
 
+type CancelRunRequestObject struct {
+	ID   RunID `json:"id"`
+	Body *CancelRunJSONRequestBody
+}
+
+type CancelRunResponseObject interface {
+	VisitCancelRunResponse(w http.ResponseWriter) error
+}
+
+type CancelRun200JSONResponse Run
+
+func (response CancelRun200JSONResponse) VisitCancelRunResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CancelRundefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CancelRundefaultApplicationProblemPlusJSONResponse) VisitCancelRunResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WatchRunRequestObject struct {
+	ID RunID `json:"id"`
+}
+
+type WatchRunResponseObject interface {
+	VisitWatchRunResponse(w http.ResponseWriter) error
+}
+
+type WatchRun200TextEventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response WatchRun200TextEventStreamResponse) VisitWatchRunResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type WatchRundefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response WatchRundefaultApplicationProblemPlusJSONResponse) VisitWatchRunResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ShowEvidenceRequestObject struct {
+	ID     RunID `json:"id"`
+	Params ShowEvidenceParams
+}
+
+type ShowEvidenceResponseObject interface {
+	VisitShowEvidenceResponse(w http.ResponseWriter) error
+}
+
+type ShowEvidence200ResponseHeaders struct {
+	ContentDisposition string
+}
+
+type ShowEvidence200JSONResponse struct {
+	Body    Evidence
+	Headers ShowEvidence200ResponseHeaders
+}
+
+func (response ShowEvidence200JSONResponse) VisitShowEvidenceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ShowEvidence200TextCsvResponse struct {
+	Body          io.Reader
+	Headers       ShowEvidence200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ShowEvidence200TextCsvResponse) VisitShowEvidenceResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type ShowEvidencedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ShowEvidencedefaultApplicationProblemPlusJSONResponse) VisitShowEvidenceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListStuckRequestObject struct {
 }
 
@@ -3437,6 +4382,15 @@ type StrictServerInterface interface {
 	// FileEntry File a dead letter
 	// (POST /v1/entries)
 	FileEntry(ctx context.Context, request FileEntryRequestObject) (FileEntryResponseObject, error)
+	// IgnoreEntries Close many pending entries without replaying them
+	// (POST /v1/entries/ignore)
+	IgnoreEntries(ctx context.Context, request IgnoreEntriesRequestObject) (IgnoreEntriesResponseObject, error)
+	// AssignEntries Give many entries to one owner
+	// (POST /v1/entries/owner)
+	AssignEntries(ctx context.Context, request AssignEntriesRequestObject) (AssignEntriesResponseObject, error)
+	// ReopenEntries Return many resolved or ignored entries to pending review
+	// (POST /v1/entries/reopen)
+	ReopenEntries(ctx context.Context, request ReopenEntriesRequestObject) (ReopenEntriesResponseObject, error)
 	// SummarizeEntries Count entries by status, reason, source, target and hour
 	// (GET /v1/entries/summary)
 	SummarizeEntries(ctx context.Context, request SummarizeEntriesRequestObject) (SummarizeEntriesResponseObject, error)
@@ -3449,6 +4403,15 @@ type StrictServerInterface interface {
 	// IgnoreEntry Close a pending entry without replaying it
 	// (POST /v1/entries/{id}/ignore)
 	IgnoreEntry(ctx context.Context, request IgnoreEntryRequestObject) (IgnoreEntryResponseObject, error)
+	// AssignOwner Give an entry to an owner
+	// (POST /v1/entries/{id}/owner)
+	AssignOwner(ctx context.Context, request AssignOwnerRequestObject) (AssignOwnerResponseObject, error)
+	// EditPayload Mend the payload of a pending entry
+	// (PUT /v1/entries/{id}/payload)
+	EditPayload(ctx context.Context, request EditPayloadRequestObject) (EditPayloadResponseObject, error)
+	// ListPayloads List the payload as filed and every edit, oldest first
+	// (GET /v1/entries/{id}/payloads)
+	ListPayloads(ctx context.Context, request ListPayloadsRequestObject) (ListPayloadsResponseObject, error)
 	// PreviewReplay Tell what a replay would do, field by field, without writing
 	// (GET /v1/entries/{id}/preview)
 	PreviewReplay(ctx context.Context, request PreviewReplayRequestObject) (PreviewReplayResponseObject, error)
@@ -3470,6 +4433,15 @@ type StrictServerInterface interface {
 	// ShowRun Show one run
 	// (GET /v1/runs/{id})
 	ShowRun(ctx context.Context, request ShowRunRequestObject) (ShowRunResponseObject, error)
+	// CancelRun Return what the run has not written yet to pending review
+	// (POST /v1/runs/{id}/cancel)
+	CancelRun(ctx context.Context, request CancelRunRequestObject) (CancelRunResponseObject, error)
+	// WatchRun Follow a run until it ends
+	// (GET /v1/runs/{id}/events)
+	WatchRun(ctx context.Context, request WatchRunRequestObject) (WatchRunResponseObject, error)
+	// ShowEvidence Everything that the run did, as one file
+	// (GET /v1/runs/{id}/evidence)
+	ShowEvidence(ctx context.Context, request ShowEvidenceRequestObject) (ShowEvidenceResponseObject, error)
 	// ListStuck List entries that are replaying without progress
 	// (GET /v1/stuck)
 	ListStuck(ctx context.Context, request ListStuckRequestObject) (ListStuckResponseObject, error)
@@ -3719,6 +4691,99 @@ func (sh *strictHandler) FileEntry(w http.ResponseWriter, r *http.Request, param
 	}
 }
 
+// IgnoreEntries operation middleware
+func (sh *strictHandler) IgnoreEntries(w http.ResponseWriter, r *http.Request) {
+	var request IgnoreEntriesRequestObject
+
+	var body IgnoreEntriesJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.IgnoreEntries(ctx, request.(IgnoreEntriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "IgnoreEntries")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(IgnoreEntriesResponseObject); ok {
+		if err := validResponse.VisitIgnoreEntriesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AssignEntries operation middleware
+func (sh *strictHandler) AssignEntries(w http.ResponseWriter, r *http.Request) {
+	var request AssignEntriesRequestObject
+
+	var body AssignEntriesJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.AssignEntries(ctx, request.(AssignEntriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AssignEntries")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(AssignEntriesResponseObject); ok {
+		if err := validResponse.VisitAssignEntriesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ReopenEntries operation middleware
+func (sh *strictHandler) ReopenEntries(w http.ResponseWriter, r *http.Request) {
+	var request ReopenEntriesRequestObject
+
+	var body ReopenEntriesJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ReopenEntries(ctx, request.(ReopenEntriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReopenEntries")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ReopenEntriesResponseObject); ok {
+		if err := validResponse.VisitReopenEntriesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // SummarizeEntries operation middleware
 func (sh *strictHandler) SummarizeEntries(w http.ResponseWriter, r *http.Request, params SummarizeEntriesParams) {
 	var request SummarizeEntriesRequestObject
@@ -3826,6 +4891,98 @@ func (sh *strictHandler) IgnoreEntry(w http.ResponseWriter, r *http.Request, id 
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(IgnoreEntryResponseObject); ok {
 		if err := validResponse.VisitIgnoreEntryResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AssignOwner operation middleware
+func (sh *strictHandler) AssignOwner(w http.ResponseWriter, r *http.Request, id EntryID) {
+	var request AssignOwnerRequestObject
+
+	request.ID = id
+
+	var body AssignOwnerJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.AssignOwner(ctx, request.(AssignOwnerRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AssignOwner")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(AssignOwnerResponseObject); ok {
+		if err := validResponse.VisitAssignOwnerResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EditPayload operation middleware
+func (sh *strictHandler) EditPayload(w http.ResponseWriter, r *http.Request, id EntryID) {
+	var request EditPayloadRequestObject
+
+	request.ID = id
+
+	var body EditPayloadJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.EditPayload(ctx, request.(EditPayloadRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditPayload")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(EditPayloadResponseObject); ok {
+		if err := validResponse.VisitEditPayloadResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListPayloads operation middleware
+func (sh *strictHandler) ListPayloads(w http.ResponseWriter, r *http.Request, id EntryID) {
+	var request ListPayloadsRequestObject
+
+	request.ID = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPayloads(ctx, request.(ListPayloadsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPayloads")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListPayloadsResponseObject); ok {
+		if err := validResponse.VisitListPayloadsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -4047,6 +5204,95 @@ func (sh *strictHandler) ShowRun(w http.ResponseWriter, r *http.Request, id RunI
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ShowRunResponseObject); ok {
 		if err := validResponse.VisitShowRunResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CancelRun operation middleware
+func (sh *strictHandler) CancelRun(w http.ResponseWriter, r *http.Request, id RunID) {
+	var request CancelRunRequestObject
+
+	request.ID = id
+
+	var body CancelRunJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		if !errors.Is(err, io.EOF) {
+			sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+			return
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CancelRun(ctx, request.(CancelRunRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CancelRun")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CancelRunResponseObject); ok {
+		if err := validResponse.VisitCancelRunResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// WatchRun operation middleware
+func (sh *strictHandler) WatchRun(w http.ResponseWriter, r *http.Request, id RunID) {
+	var request WatchRunRequestObject
+
+	request.ID = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.WatchRun(ctx, request.(WatchRunRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "WatchRun")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(WatchRunResponseObject); ok {
+		if err := validResponse.VisitWatchRunResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ShowEvidence operation middleware
+func (sh *strictHandler) ShowEvidence(w http.ResponseWriter, r *http.Request, id RunID, params ShowEvidenceParams) {
+	var request ShowEvidenceRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ShowEvidence(ctx, request.(ShowEvidenceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ShowEvidence")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ShowEvidenceResponseObject); ok {
+		if err := validResponse.VisitShowEvidenceResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
