@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"airtable-replay/internal/config"
 	"airtable-replay/internal/store"
 	"airtable-replay/migrations"
 
@@ -55,6 +56,14 @@ func (d *Database) Close() { d.pool.Close() }
 
 // Store gives access to what a migrated database holds.
 func (d *Database) Store() *store.Store { return store.New(d.pool, "") }
+
+// StoreOf is Store for a configuration, whose dead letter table it keeps in mind.
+func (d *Database) StoreOf(file *config.File) *store.Store {
+	if file.DeadLetters == nil {
+		return d.Store()
+	}
+	return store.New(d.pool, file.DeadLetters.Base)
+}
 
 // MigrateUp brings the database to the newest schema; several processes may do so at once.
 func (d *Database) MigrateUp(ctx context.Context) error { return migrations.Up(ctx, d.pool) }

@@ -10,8 +10,8 @@ import (
 	"airtable-replay/internal/airtable"
 )
 
-// layoutAge is how long a table that lacks something is believed to lack it.
-const layoutAge = 10 * time.Minute
+// LayoutAge is how long a table that lacks something is believed to lack it.
+const LayoutAge = 10 * time.Minute
 
 // layout is the dead letter table as its schema said.
 type layout struct {
@@ -91,7 +91,7 @@ func (m *Mirror) layoutNow(ctx context.Context) (*layout, error) {
 		return known, nil
 	}
 	now, err := m.Store.Now(ctx)
-	if err != nil || known != nil && now.Sub(known.readAt) < layoutAge {
+	if err != nil || known != nil && now.Sub(known.readAt) < LayoutAge {
 		return known, err
 	}
 	if err := m.Pacer.Wait(ctx, m.BaseName, 1); err != nil {

@@ -32,7 +32,7 @@ func TestAColumnAddedLaterIsFoundAndFilled(t *testing.T) {
 	b.calm()
 	require.NoError(t, b.box.RenameField(baseID, tableName, "Tries", "Attempts"))
 	b.advance(11 * time.Minute)
-	require.NoError(t, b.store.RemirrorEntries(t.Context()))
+	require.NoError(t, b.store.RemirrorEntries(t.Context(), 0))
 	b.calm()
 	require.Equal(t, float64(5), b.row(e.ID).Fields["Attempts"])
 	require.Empty(t, b.mirror.Problems())

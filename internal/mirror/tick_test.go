@@ -28,7 +28,7 @@ func TestATickIsOnlyTakenBackWhenItsPressIsOver(t *testing.T) {
 	e := b.file("O-1")
 	b.calm()
 	b.edit(b.row(e.ID).ID, map[string]any{boxField: true, pressedBy: "ann"})
-	require.NoError(t, b.store.RemirrorEntries(t.Context()))
+	require.NoError(t, b.store.RemirrorEntries(t.Context(), 0))
 	b.calm()
 	require.True(t, b.ticked(e.ID), "an update that has nothing to do with a press leaves the box alone")
 	require.Equal(t, "ann", b.row(e.ID).Fields[pressedBy], "and who pressed")
@@ -41,7 +41,7 @@ func TestATickIsOnlyTakenBackWhenItsPressIsOver(t *testing.T) {
 	b.pass()
 	require.False(t, b.ticked(e.ID), "the button works again (T3)")
 	b.edit(b.row(e.ID).ID, map[string]any{boxField: true})
-	require.NoError(t, b.store.RemirrorEntries(t.Context()))
+	require.NoError(t, b.store.RemirrorEntries(t.Context(), 0))
 	b.calm()
 	require.True(t, b.ticked(e.ID), "the untick is not repeated over a second tick (R10)")
 }

@@ -33,16 +33,16 @@ func (s *Store) touchMirror(ctx context.Context, ids []string, delay time.Durati
 }
 
 // RemirrorEntries marks every entry for the mirror, as after the dead letter table was replaced or
-// has got fields that it had lacked.
-func (s *Store) RemirrorEntries(ctx context.Context) error {
+// has got fields that it had lacked. The rows are due after a wait.
+func (s *Store) RemirrorEntries(ctx context.Context, wait time.Duration) error {
 	if s.mirrorBase == "" {
 		return nil
 	}
 	const remirrorEntries = `
-		INSERT INTO mirror_row (entry_id, base, dirty_at, due_at) SELECT id, $1, replay_now(), replay_now() FROM entry ORDER BY id
+		INSERT INTO mirror_row (entry_id, base, dirty_at, due_at) SELECT id, $1, replay_now(), replay_now() + $2::interval FROM entry ORDER BY id
 		ON CONFLICT (entry_id) DO UPDATE SET base = excluded.base, revision = mirror_row.revision + 1, dirty_at = coalesce(mirror_row.dirty_at, excluded.dirty_at),
 			due_at = CASE WHEN mirror_row.tries > 0 THEN coalesce(mirror_row.due_at, excluded.due_at) ELSE excluded.due_at END`
-	_, err := s.db(ctx).Exec(ctx, remirrorEntries, s.mirrorBase)
+	_, err := s.db(ctx).Exec(ctx, remirrorEntries, s.mirrorBase, wait)
 	return interpretError("remirror entries", err)
 }
 
