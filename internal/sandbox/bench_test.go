@@ -66,27 +66,65 @@ func heap() uint64 {
 	return stats.HeapAlloc
 }
 
+// lookups are the forms in which clients ask for ten keys at once.
+var lookups = []struct{ name, pattern string }{
+	{"text", "{Order ID}='O-%05d'"},
+	{"number", "{Qty}=%d"},
+	{"formula field", "{Label}='O-%05d!'"},
+	{"case folded", "LOWER({Order ID})='o-%05d'"},
+}
+
+func lookupQuery(pattern string) string {
+	terms := make([]string, 10)
+	for i := range terms {
+		terms[i] = fmt.Sprintf(pattern, i*1999)
+	}
+	return "/v0/" + baseID + "/Orders?filterByFormula=" + url.QueryEscape("OR("+strings.Join(terms, ",")+")")
+}
+
+// BenchmarkLookupOfTenKeys reads ten of 20,000 records between writes of ten,
+// as a client does; only the reads count.
 func BenchmarkLookupOfTenKeys(b *testing.B) {
 	box, err := sandbox.New(largeSeed(), sandbox.Config{})
 	require.NoError(b, err)
 	b.Cleanup(box.Close)
-	for _, kind := range []struct{ name, pattern string }{
-		{"indexed text", "{Order ID}='O-%05d'"},
-		{"number", "{Qty}=%d"},
-		{"formula field", "{Label}='O-%05d!'"},
-		{"case folded", "LOWER({Order ID})='o-%05d'"},
-	} {
-		terms := make([]string, 10)
-		for i := range terms {
-			terms[i] = fmt.Sprintf(kind.pattern, i*1999)
-		}
-		query := "/v0/" + baseID + "/Orders?filterByFormula=" + url.QueryEscape("OR("+strings.Join(terms, ",")+")")
-		b.Run(kind.name, func(b *testing.B) {
-			for b.Loop() {
-				rec := serve(box, "GET", query, "")
+	for _, form := range lookups {
+		query := lookupQuery(form.pattern)
+		b.Run(form.name, func(b *testing.B) {
+			for n := 0; b.Loop(); n++ {
+				b.StopTimer()
+				items := make([]string, 10)
+				for i := range items {
+					items[i] = fmt.Sprintf(`{"fields":{"Order ID":"O-%05d","Status":%s}}`, i*1999, []string{`"Pending"`, "null"}[n%2])
+				}
+				rec := serve(box, "PATCH", "/v0/"+baseID+"/Orders", upsertBody(strings.Join(items, ","), `"Order ID"`))
+				require.Equal(b, 200, rec.Code, rec.Body.String())
+				b.StartTimer()
+				rec = serve(box, "GET", query, "")
 				require.Equal(b, 10, strings.Count(rec.Body.String(), `"createdTime"`), rec.Body.String())
 			}
 			budget(b, "ms/lookup", b.Elapsed().Seconds()*1000/float64(b.N), 20)
+		})
+	}
+}
+
+// BenchmarkFirstLookup is the one that tries the formula on all 20,000 records.
+func BenchmarkFirstLookup(b *testing.B) {
+	for _, form := range lookups {
+		query := lookupQuery(form.pattern)
+		b.Run(form.name, func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				box, err := sandbox.New(largeSeed(), sandbox.Config{})
+				require.NoError(b, err)
+				b.StartTimer()
+				rec := serve(box, "GET", query, "")
+				require.Equal(b, 10, strings.Count(rec.Body.String(), `"createdTime"`), rec.Body.String())
+				b.StopTimer()
+				box.Close()
+				b.StartTimer()
+			}
+			budget(b, "ms/lookup", b.Elapsed().Seconds()*1000/float64(b.N), 150)
 		})
 	}
 }

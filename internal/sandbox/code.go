@@ -46,6 +46,15 @@ names:
 	return c, ""
 }
 
+// part is a piece of the formula, bound to the same fields.
+func (c *code) part(expr *formula.Expr) *code {
+	p := &code{expr: expr, refs: map[string]*field{}}
+	for _, name := range expr.Fields() {
+		p.refs[name] = c.refs[name]
+	}
+	return p
+}
+
 // eval computes the formula for one record.
 func (c *code) eval(rd *reader, r *record) formula.Value {
 	return c.expr.Eval(&recordEnv{reader: rd, code: c, record: r})

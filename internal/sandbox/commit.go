@@ -74,6 +74,7 @@ func (c *commit) create(t *table, id string) *record {
 	for field, ix := range t.indexes {
 		ix.add(r.cells[field], r)
 	}
+	t.touched(r)
 	c.created[r] = t
 	return r
 }
@@ -91,6 +92,7 @@ func (c *commit) set(t *table, r *record, f *field, value any, bump bool) {
 func (c *commit) put(t *table, r *record, f *field, value any, bump bool) bool {
 	old := r.cells[f.id]
 	same := reflect.DeepEqual(old, value)
+	t.touched(r)
 	if bump && (!same || c.s.options.SameValueBumps) {
 		r.stamps[f.id] = stamp{at: c.stamp, by: c.by.person, turn: c.turn}
 	}
@@ -166,6 +168,7 @@ func (c *commit) destroy(t *table, r *record) {
 	for field, ix := range t.indexes {
 		ix.remove(r.cells[field], r)
 	}
+	t.touched(r)
 	t.records = slices.DeleteFunc(t.records, func(x *record) bool { return x == r })
 	delete(t.byID, r.id)
 }

@@ -107,6 +107,7 @@ func (f *field) remove() error {
 	}
 	delete(t.indexes, f.id)
 	f.table = nil
+	t.base.reshaped()
 	return nil
 }
 

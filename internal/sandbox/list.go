@@ -1,5 +1,7 @@
 package sandbox
 
+import "slices"
+
 // serveList answers GET on a table, serveListByPost its twin with a body.
 func serveList(c *call) (any, error) {
 	p, err := c.listQuery()
@@ -80,13 +82,13 @@ func (c *call) find(p *listParams) ([]*record, error) {
 	}
 	rd := c.reader()
 	records := c.table.records
-	if v != nil && v.filter != nil {
-		records = filter(rd, records, v.filter)
-	}
 	if p.formula != "" {
-		if records, err = c.byFormula(rd, records, p.formula); err != nil {
+		if records, err = c.byFormula(rd, p.formula); err != nil {
 			return nil, err
 		}
+	}
+	if v != nil && v.filter != nil {
+		records = filter(rd, records, v.filter)
 	}
 	if len(keys) == 0 && v != nil {
 		keys = v.sort
@@ -120,54 +122,28 @@ func (c *call) findView(ref string) (*view, error) {
 	return nil, unprocessable("VIEW_ID_NOT_FOUND", "View %s not found", ref)
 }
 
-// byFormula keeps the records for which the formula holds. Equality of a text
-// field with literals is looked up instead of tried on every record.
-func (c *call) byFormula(rd *reader, records []*record, source string) ([]*record, error) {
+// byFormula finds the records for which the formula holds. Equality with
+// constants is looked up instead of tried on every record.
+func (c *call) byFormula(rd *reader, source string) ([]*record, error) {
 	code, complaint := c.table.compile(source, c.s.options.formula())
 	if code == nil {
 		return nil, invalidFormula(complaint)
 	}
-	name, literals, ok := code.expr.Equalities()
+	asked, ok := code.expr.Lookup()
 	if !ok {
-		return filter(rd, records, code), nil
+		return filter(rd, c.table.records, code), nil
 	}
-	f := code.refs[name]
-	if len(records) == len(c.table.records) && (f.texty() || f.is("singleSelect")) {
-		return c.table.indexed(f).find(storedText(f, literals)...), nil
+	subject := code.part(asked.Subject)
+	if found, ok := c.table.lookUp(rd, subject, asked.Keys); ok {
+		return found, nil
 	}
-	return filterEqual(rd, records, code), nil
-}
-
-// storedText is what the cells hold that read as one of the texts.
-func storedText(f *field, texts []string) []any {
-	var stored []any
-	for _, text := range texts {
-		if f.texty() {
-			stored = append(stored, text)
-		} else if option := f.choice(text); option != nil {
-			stored = append(stored, option.ID)
+	var found []*record
+	for _, r := range c.table.records {
+		if slices.Contains(asked.Keys, subject.eval(rd, r).Key()) {
+			found = append(found, r)
 		}
 	}
-	return stored
-}
-
-// filterEqual is filter for an equality: it compares the cell with all literals
-// at once where it holds text.
-func filterEqual(rd *reader, records []*record, code *code) []*record {
-	name, literals, _ := code.expr.Equalities()
-	wanted := map[string]bool{}
-	for _, text := range literals {
-		wanted[text] = true
-	}
-	f := code.refs[name]
-	var kept []*record
-	for _, r := range records {
-		text, isText := rd.native(r, f).(string)
-		if isText && wanted[text] || !isText && code.eval(rd, r).Truthy() {
-			kept = append(kept, r)
-		}
-	}
-	return kept
+	return found, nil
 }
 
 func filter(rd *reader, records []*record, code *code) []*record {

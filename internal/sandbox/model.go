@@ -38,7 +38,8 @@ type table struct {
 	byID       map[string]*record
 	lastSeq    int
 	lastNumber int
-	indexes    map[string]index
+	indexes    map[string]index // by field, of stored values
+	lookups    []*lookup        // by formula, the one used last at the end
 }
 
 // field finds a field by its ID or its exact name.

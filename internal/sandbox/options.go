@@ -189,6 +189,9 @@ func (s *Sandbox) SetOptions(change func(*Options)) error {
 		return err
 	}
 	s.options = next
+	for _, b := range s.bases {
+		b.reshaped()
+	}
 	return nil
 }
 

@@ -19,8 +19,8 @@ var calendarFunctions = map[string]*function{
 
 	"WORKDAY":      {min: 2, max: 3, apply: workday},
 	"WORKDAY_DIFF": {min: 2, max: 3, apply: workdayDiff},
-	"TONOW":        {min: 1, max: 1, apply: distance},
-	"FROMNOW":      {min: 1, max: 1, apply: distance},
+	"TONOW":        {min: 1, max: 1, apply: distance, volatile: true},
+	"FROMNOW":      {min: 1, max: 1, apply: distance, volatile: true},
 	"SET_TIMEZONE": {min: 2, max: 2, apply: setTimezone},
 	"SET_LOCALE":   {min: 2, max: 2, apply: setLocale},
 }

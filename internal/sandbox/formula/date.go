@@ -9,8 +9,8 @@ import (
 var dateFunctions = map[string]*function{
 	"CREATED_TIME":       {apply: createdTime},
 	"LAST_MODIFIED_TIME": {max: many, lazy: lastModifiedTime},
-	"NOW":                {apply: now},
-	"TODAY":              {apply: today},
+	"NOW":                {apply: now, volatile: true},
+	"TODAY":              {apply: today, volatile: true},
 	"IS_AFTER":           {min: 2, max: 3, apply: compareDates(func(order int) bool { return order > 0 })},
 	"IS_BEFORE":          {min: 2, max: 3, apply: compareDates(func(order int) bool { return order < 0 })},
 	"IS_SAME":            {min: 2, max: 3, apply: compareDates(func(order int) bool { return order == 0 })},

@@ -40,38 +40,3 @@ func (e *Expr) UnknownFunctions() []string { return slices.Clone(e.unknown) }
 func (e *Expr) Eval(env Env) Value {
 	return e.root.eval(&evaluation{env: env, options: e.options, work: maxWork})
 }
-
-// Equalities recognises {F}='x' and OR({F}='x', {F}='y', …) over one field, which an index can answer. It agrees
-// with [Expr.Eval] for fields that hold nothing but text. An empty literal is not recognised: it also finds empty cells.
-func (e *Expr) Equalities() (field string, literals []string, ok bool) {
-	alternatives := []node{e.root}
-	if or, isCall := e.root.(*call); isCall && or.name == "OR" {
-		alternatives = or.args
-	}
-	for _, alternative := range alternatives {
-		name, text, ok := equality(alternative)
-		if !ok || (field != "" && field != name) {
-			return "", nil, false
-		}
-		field = name
-		literals = append(literals, text)
-	}
-	return field, literals, true
-}
-
-func equality(n node) (field, text string, ok bool) {
-	run, isChain := n.(*chain)
-	if !isChain || len(run.rest) != 1 || run.rest[0].op != "=" {
-		return "", "", false
-	}
-	left, right := run.first, run.rest[0].operand
-	if _, swapped := left.(literal); swapped {
-		left, right = right, left
-	}
-	name, isField := left.(fieldRef)
-	value, isLiteral := right.(literal)
-	if !isField || !isLiteral || value.kind != kindText || value.text == "" {
-		return "", "", false
-	}
-	return name.name, value.text, true
-}

@@ -11,6 +11,7 @@ type function struct {
 	min, max int
 	apply    func(ev *evaluation, args []Value) Value
 	lazy     func(ev *evaluation, args []node) Value
+	volatile bool // its value depends on when it is computed
 }
 
 // many is the upper bound of functions that take any number of arguments.

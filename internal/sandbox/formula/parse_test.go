@@ -61,53 +61,6 @@ func TestUnknownFunctionFailsOnlyWhereReached(t *testing.T) {
 	require.Equal(t, 1.0, eval(t, "IF(1, 1, LAMBDA(1))", formula.DefaultOptions()).Any())
 }
 
-func TestEqualities(t *testing.T) {
-	t.Parallel()
-	none := struct{}{}
-	tests := map[string]any{
-		`{Name}='x'`:                           []string{"Name", "x"},
-		`Name = "x"`:                           []string{"Name", "x"},
-		`'x'={Name}`:                           []string{"Name", "x"},
-		`(({Name}='x'))`:                       []string{"Name", "x"},
-		`or({Name}='it\'s',{Name}="b\\")`:      []string{"Name", "it's", `b\`},
-		`OR({Name}='x',Name='x')`:              []string{"Name", "x", "x"},
-		`OR({Name}='x')`:                       []string{"Name", "x"},
-		`OR({Name}='x',{name}='y')`:            none,
-		`OR({Name}='x',{Other}='y')`:           none,
-		`OR({Name}='x',OR({Name}='y'))`:        none,
-		`OR({Name}='x',1)`:                     none,
-		`AND({Name}='x',{Name}='y')`:           none,
-		`{Name}=''`:                            none,
-		`{Name}!='x'`:                          none,
-		`{Name}='x'='y'`:                       none,
-		`{Name}=5`:                             none,
-		`{Name}={Other}`:                       none,
-		`'x'='x'`:                              none,
-		`{Name}=LOWER('x')`:                    none,
-		`LOWER({Name})='x'`:                    none,
-		`{Name}`:                               none,
-		`RECORD_ID()='recAAAAAAAAAAAAAA'`:      none,
-		`OR(RECORD_ID()='recAAAAAAAAAAAAAA',)`: nil,
-	}
-	for src, want := range tests {
-		expr, err := formula.Parse(src)
-		if want == nil {
-			require.Error(t, err, src)
-			continue
-		}
-		require.NoError(t, err, src)
-		field, literals, ok := expr.Equalities()
-		if want == none {
-			require.False(t, ok, src)
-			require.Empty(t, field, src)
-			require.Empty(t, literals, src)
-			continue
-		}
-		require.True(t, ok, src)
-		require.Empty(t, cmp.Diff(want, append([]string{field}, literals...)), src)
-	}
-}
-
 // TestLimits holds that hostile formulas are refused, or evaluated within bounds.
 func TestLimits(t *testing.T) {
 	t.Parallel()
