@@ -22,7 +22,7 @@ var floors = [][]string{
 	{"internal/notify"},
 	{"internal/pass"},
 	{"internal/mirror", "internal/live", "internal/replay"},
-	{"internal/jobs"},
+	{"internal/jobs", "internal/doctor"},
 	{"internal/httpapi", "internal/console"},
 	{"internal/app"},
 	{"cmd/airtable-replay"},

@@ -1,0 +1,117 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"airtable-replay/internal/airtable"
+	"airtable-replay/internal/mirror"
+)
+
+// missing is a field that Airtable's schema API can make.
+type missing struct {
+	base     string // ID
+	table    airtable.Table
+	field    airtable.Field
+	mirrored bool // of the dead letter table
+}
+
+// Addition is a field that setup adds.
+type Addition struct {
+	Table string `json:"table"`
+	Field string `json:"field"`
+	Type  string `json:"type"` // Airtable's word for it
+	Added bool   `json:"added"`
+	// Problem says why it could not be added; empty when it was, and when nothing was tried.
+	Problem string `json:"problem,omitempty"`
+}
+
+// Work is what setup did, or would do.
+type Work struct {
+	Additions []Addition `json:"additions"`
+	// ByHand is what only a person can mend.
+	ByHand []Finding `json:"by_hand"`
+	// Remirrored says that every entry's row will be sent again, to fill the new fields.
+	Remirrored bool `json:"remirrored"`
+}
+
+// Failed tells whether an addition was tried in vain.
+func (w Work) Failed() bool {
+	return slices.ContainsFunc(w.Additions, func(a Addition) bool { return a.Problem != "" })
+}
+
+// Setup adds the fields that are missing and that the schema API can make: those of the dead letter
+// table, stamps, and version fields of empty tables. A dry run only tells. After an addition to the dead
+// letter table the rows of all entries are due once every process has looked at the table anew.
+func Setup(ctx context.Context, c Config, dryRun bool) (Work, error) {
+	c.Records = 1 // enough to know whether a table is empty
+	found, err := c.inspect(ctx, func(ctx context.Context, run *check) error { return run.everySchema(ctx) })
+	if err != nil {
+		return Work{}, err
+	}
+	work := Work{Additions: []Addition{}, ByHand: []Finding{}}
+	mirrored := false
+	for _, f := range found {
+		if f.missing == nil {
+			work.ByHand = append(work.ByHand, f.Finding)
+			continue
+		}
+		a := Addition{Table: f.missing.table.Name, Field: f.missing.field.Name, Type: f.missing.field.Type}
+		if !dryRun {
+			a.Problem = c.addField(ctx, f.missing)
+			a.Added = a.Problem == ""
+			mirrored = mirrored || a.Added && f.missing.mirrored
+		}
+		work.Additions = append(work.Additions, a)
+	}
+	work.ByHand = slices.DeleteFunc(work.ByHand, func(f Finding) bool { return f.Level == OK })
+	if mirrored && c.Store != nil {
+		if err := c.Store.RemirrorEntries(ctx, mirror.LayoutAge); err != nil {
+			return work, err
+		}
+		work.Remirrored = true
+	}
+	return work, ctx.Err()
+}
+
+// everySchema looks at what setup could mend: the tables, by way of the tokens.
+func (c *check) everySchema(ctx context.Context) error {
+	for _, name := range slices.Sorted(maps.Keys(c.File.Bases)) {
+		b := c.File.Bases[name]
+		l := c.dial(b)
+		if tables, ok := c.readSchema(ctx, l); ok {
+			c.checkTables(ctx, l, tables)
+		}
+		l.close()
+		if ctx.Err() != nil {
+			return fmt.Errorf("look at base %s: %w", name, ctx.Err())
+		}
+	}
+	return nil
+}
+
+// addField makes a field; the answer says why it could not, and is empty when it was made.
+func (c Config) addField(ctx context.Context, m *missing) string {
+	var l *line
+	for _, b := range c.File.Bases {
+		if b.ID == m.base {
+			l = (&check{Config: c}).dial(b)
+		}
+	}
+	defer l.close()
+	err := l.wait(ctx)
+	if err == nil {
+		_, err = l.client.CreateField(ctx, m.base, m.table.ID, m.field)
+	}
+	if err == nil {
+		return ""
+	}
+	if refusal, ok := errors.AsType[*airtable.Error](err); ok && refusal.Status == http.StatusForbidden {
+		return fmt.Sprintf("the token may not add fields: give it the scope %s for this once, and see that its user may change the base's fields; or add the field by hand", scopeSetup)
+	}
+	return err.Error()
+}
