@@ -80,7 +80,7 @@ func isObject(raw json.RawMessage) bool {
 }
 
 func (c *call) writer(typecast bool) *writer {
-	return &writer{options: c.s.options, base: c.base, typecast: typecast, plan: newPlan(c.now)}
+	return &writer{options: c.s.options, base: c.base, role: c.role(), typecast: typecast, plan: newPlan(c.now)}
 }
 
 // commit applies a plan as the request's token.

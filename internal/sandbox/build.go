@@ -85,20 +85,26 @@ func (b *builder) token(base *base, st SeedToken, path string) {
 			b.fault(st.line, path+".scopes", "unknown scope %q; known are %s", scope, strings.Join(allScopes, ", "))
 		}
 	}
+	granted := grant{scopes: st.Scopes, role: roleCreate}
+	if len(st.Scopes) == 0 {
+		granted.scopes = allScopes
+	}
+	if st.Permission != "" {
+		if granted.role, ok = parseRole(st.Permission); !ok {
+			b.fault(st.line, path+".permission", "unknown permission level %q; known are %s", st.Permission, strings.Join(roleNames, ", "))
+		}
+	}
 	t := b.s.token(secret)
 	if t == nil {
 		owner := st.Owner
 		if owner == "" {
 			owner = tokenLabel(secret)
 		}
-		t = &token{secret: secret, state: tokenValid, grants: map[string][]string{},
+		t = &token{secret: secret, state: tokenValid, grants: map[string]grant{},
 			owner: person{ID: fixedID("usr", "owner", owner), Email: owner + "@sandbox.invalid", Name: owner}}
 		b.s.tokens = append(b.s.tokens, t)
 	}
-	t.grants[base.id] = st.Scopes
-	if len(st.Scopes) == 0 {
-		t.grants[base.id] = allScopes
-	}
+	t.grants[base.id] = granted
 }
 
 func (b *builder) table(base *base, st SeedTable, path string) {

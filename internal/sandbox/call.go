@@ -150,7 +150,10 @@ func (c *call) authorize() error {
 	if c.route.needs("table") && c.table == nil {
 		return c.unseen()
 	}
-	return nil
+	if c.route.needs("base") && c.role() < c.route.role {
+		return notPermitted("")
+	}
+	return c.mayWrite()
 }
 
 // unseen refuses what the token may not see, or what is not there.
@@ -167,14 +170,15 @@ func (c *call) unseen() *apiError {
 	return forbidden()
 }
 
-// may says whether the request has a scope on its base.
+// may says whether the request has a scope on its base. Whose owner was
+// removed from it sees nothing there.
 func (c *call) may(scope string) bool {
-	return c.base.open || (c.token != nil && c.token.allows(c.base.id, scope))
+	return c.base.open || (c.token != nil && c.token.allows(c.base.id, scope) && c.role() > roleNone)
 }
 
 // actor is who the API request writes as.
 func (c *call) actor() actor {
-	a := actor{person: anonymous, label: "anonymous", source: "publicApi", request: c.entry.ID}
+	a := actor{person: anonymous, label: "anonymous", source: "publicApi", role: c.role(), request: c.entry.ID}
 	if c.token != nil {
 		a.person, a.label = c.token.owner, c.token.label()
 	}

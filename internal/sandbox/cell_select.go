@@ -59,7 +59,7 @@ func (w *writer) option(f *field, name string) (string, error) {
 			return c.ID, nil
 		}
 	}
-	if !w.typecast {
+	if !w.mayMint() {
 		inner := fmt.Sprintf("\"%s\"", name)
 		if w.options.SelectErrorQuotes == "double" {
 			inner = fmt.Sprintf("\"%s\"", inner)

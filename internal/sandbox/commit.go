@@ -11,7 +11,8 @@ type actor struct {
 	person  person
 	label   string // as the log of changes names it
 	source  string // as webhooks name it: client, publicApi, automation
-	request int    // the API request, 0 for none
+	role    role
+	request int // the API request, 0 for none
 }
 
 // commit is one transaction of a base: it applies changes that were checked

@@ -133,41 +133,6 @@ func (c *control) changeOptions() (any, error) {
 	return c.s.Options(), nil
 }
 
-func (c *control) breakToken() (any, error) {
-	var order struct {
-		Token string     `json:"token"`
-		State tokenState `json:"state"`
-	}
-	if err := c.decode(&order); err != nil {
-		return nil, err
-	}
-	if err := c.s.SetToken(order.Token, string(order.State)); err != nil {
-		return nil, err
-	}
-	return struct{}{}, nil
-}
-
-// SetToken makes a token valid, revoked (answered 401) or forbidden (403). It
-// is named in full or by what stands before its dot.
-func (s *Sandbox) SetToken(name, state string) error {
-	next := tokenState(state)
-	if next != tokenValid && next != tokenRevoked && next != tokenForbidden {
-		return refuse(http.StatusUnprocessableEntity, "state: %q is none of valid, revoked, forbidden", state)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	found := false
-	for _, t := range s.tokens {
-		if t.secret == name || t.label() == name {
-			t.state, found = next, true
-		}
-	}
-	if !found {
-		return refuse(http.StatusNotFound, "token: the seed lists none of that name")
-	}
-	return nil
-}
-
 func (c *control) bases() (any, error) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()

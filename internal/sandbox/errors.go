@@ -46,6 +46,15 @@ func forbidden() *apiError {
 			"have the required permissions, and that the model names and/or ids are correct.")
 }
 
+// notPermitted answers a token that has the scope while its owner's role on
+// the base is too low; what says which thing is refused, "" for the operation.
+func notPermitted(what string) *apiError {
+	if what == "" {
+		what = "perform this operation"
+	}
+	return typed(http.StatusForbidden, "INVALID_PERMISSIONS", "You are not permitted to "+what)
+}
+
 func recordNotFound() *apiError {
 	return typed(http.StatusNotFound, "MODEL_ID_NOT_FOUND", "Record not found")
 }

@@ -114,13 +114,13 @@ func (s *Sandbox) editByHand(t *table, r *record, e edit) (*record, error) {
 func (b *base) human(name string) actor {
 	for _, known := range b.people {
 		if name != "" && (known.Name == name || known.Email == name || known.ID == name) {
-			return actor{person: known, label: name, source: "client"}
+			return actor{person: known, label: name, source: "client", role: roleEdit}
 		}
 	}
 	if name == "" {
 		name = "person"
 	}
-	return actor{person: person{ID: fixedID("usr", "person", name), Name: name}, label: name, source: "client"}
+	return actor{person: person{ID: fixedID("usr", "person", name), Name: name}, label: name, source: "client", role: roleEdit}
 }
 
 // RenameField gives a field another name, as a person may at any time.

@@ -31,7 +31,7 @@ func (a actor) metadata() map[string]any {
 	out := map[string]any{"source": a.source}
 	if a.source != "automation" {
 		user := a.person.object()
-		user["permissionLevel"] = "edit"
+		user["permissionLevel"] = a.role.String()
 		out["sourceMetadata"] = map[string]any{"user": user}
 	}
 	return out

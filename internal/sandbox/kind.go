@@ -85,6 +85,7 @@ func (f *field) texty() bool {
 type writer struct {
 	options  Options
 	base     *base
+	role     role // of who writes
 	typecast bool
 	plan     *plan
 	current  any // the cell as it stands

@@ -67,6 +67,9 @@ type Options struct {
 	UnknownBodyKeys string `json:"unknown_body_keys"`
 	// SelectErrorQuotes is the form of the unknown option's message: double or single.
 	SelectErrorQuotes string `json:"select_error_quotes"`
+	// TypecastRole is the permission level that typecast needs to add an option
+	// to a select field: edit or create.
+	TypecastRole string `json:"typecast_role"`
 	// TextLimit is the longest text of a cell in UTF-16 units; 0 sets no limit.
 	TextLimit int `json:"text_limit"`
 	// TextOverflow says what a longer one does: refuse or truncate.
@@ -101,7 +104,7 @@ func defaultOptions(cfg Config) Options {
 		MergeKeyCase: "sensitive", MergeFieldTypes: "lenient",
 		Refusals: "hidden", BadBodyStatus: 400, LongURLStatus: 414, BatchDeleteMissing: 404,
 		UnknownBodyKeys: "ignore", SelectErrorQuotes: "double",
-		TextLimit: 100_000, TextOverflow: "refuse", BodyLimit: 32 << 20,
+		TypecastRole: "edit", TextLimit: 100_000, TextOverflow: "refuse", BodyLimit: 32 << 20,
 		ListOrder:       "created",
 		ZeroEqualsBlank: language.ZeroEqualsBlank, NumberEqualsText: language.NumberEqualsText,
 		NewlineInLiteral: language.NewlineInLiteral,
@@ -136,6 +139,7 @@ func (o Options) validate() error {
 	word("refusals", o.Refusals, "hidden", "told")
 	word("unknown_body_keys", o.UnknownBodyKeys, "ignore", "refuse")
 	word("select_error_quotes", o.SelectErrorQuotes, "double", "single")
+	word("typecast_role", o.TypecastRole, "edit", "create")
 	word("list_order", o.ListOrder, "created", "shuffled")
 	word("text_overflow", o.TextOverflow, "refuse", "truncate")
 	number("bad_body_status", o.BadBodyStatus, 400, 422)

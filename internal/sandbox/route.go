@@ -7,6 +7,7 @@ type route struct {
 	method string
 	path   []string
 	scope  string
+	role   role // the least that its owner must have on the base
 	serve  func(*call) (any, error)
 }
 
@@ -18,11 +19,17 @@ const (
 	manageHooks  = "webhook:manage"
 )
 
+// leastRole is the role without which a scope is worth nothing. Of those who
+// may not write records, Airtable says what it is that they may not.
+var leastRole = map[string]role{
+	readRecords: roleRead, readSchema: roleRead, writeRecords: roleRead, writeSchema: roleCreate, manageHooks: roleCreate,
+}
+
 var routes []*route
 
 func init() {
 	add := func(method, path, scope string, serve func(*call) (any, error)) {
-		routes = append(routes, &route{method, strings.Split(path, "/"), scope, serve})
+		routes = append(routes, &route{method, strings.Split(path, "/"), scope, leastRole[scope], serve})
 	}
 	add("GET", "v0/meta/whoami", "", serveWhoami)
 	add("GET", "v0/meta/bases", "", serveBases)

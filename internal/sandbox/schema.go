@@ -45,8 +45,8 @@ func serveWhoami(c *call) (any, error) {
 func serveBases(c *call) (any, error) {
 	bases := []map[string]string{}
 	for _, b := range c.s.bases {
-		if c.token.allows(b.id, readSchema) {
-			bases = append(bases, map[string]string{"id": b.id, "name": b.name, "permissionLevel": "create"})
+		if held := c.token.grants[b.id].role; c.token.allows(b.id, readSchema) && held > roleNone {
+			bases = append(bases, map[string]string{"id": b.id, "name": b.name, "permissionLevel": held.String()})
 		}
 	}
 	if !slices.Contains(c.token.scopes(), readSchema) {

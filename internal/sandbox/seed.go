@@ -30,6 +30,8 @@ type SeedToken struct {
 	Token  string
 	Scopes []string
 	Owner  string
+	// Permission is the owner's role on the base: none, read, comment, edit or create, the default.
+	Permission string
 
 	line int
 }

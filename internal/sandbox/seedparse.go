@@ -111,7 +111,8 @@ func (d *seedDecoder) token(n ast.Node, path string, t *SeedToken) {
 		d.text(&t.Token)(n, path)
 		return
 	}
-	d.mapping(n, path, entries{"token": d.text(&t.Token), "scopes": d.texts(&t.Scopes), "owner": d.text(&t.Owner)})
+	d.mapping(n, path, entries{"token": d.text(&t.Token), "scopes": d.texts(&t.Scopes), "owner": d.text(&t.Owner),
+		"permission": d.text(&t.Permission)})
 }
 
 func (d *seedDecoder) person(n ast.Node, path string, p *SeedPerson) {

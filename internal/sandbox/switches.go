@@ -49,6 +49,7 @@ var knobs = []knobGroup{
 		{Name: "batch_delete_missing", Kind: "choice", Title: "Status for a batch deletion of an unknown record", Choices: []string{"404", "422"}},
 		{Name: "unknown_body_keys", Kind: "choice", Title: "Unknown keys at the top of a body", Choices: []string{"ignore", "refuse"}},
 		{Name: "select_error_quotes", Kind: "choice", Title: "Quotes in the unknown option's message", Choices: []string{"double", "single"}},
+		{Name: "typecast_role", Kind: "choice", Title: "Permission level at which typecast adds select options", Choices: []string{"edit", "create"}},
 		{Name: "richtext_rewrite", Kind: "flag", Title: "Rich text is rewritten, and cleared leaves a line end"},
 		{Name: "text_limit", Kind: "count", Title: "Longest text of a cell", Help: "In UTF-16 units; 0 sets no limit."},
 		{Name: "text_overflow", Kind: "choice", Title: "A longer text", Choices: []string{"refuse", "truncate"}},

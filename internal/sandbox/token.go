@@ -25,7 +25,14 @@ type token struct {
 	secret string
 	owner  person
 	state  tokenState
-	grants map[string][]string // base ID -> scopes
+	grants map[string]grant // by base ID
+}
+
+// grant is what a token may do on a base: its own scopes, and the role that
+// its owner has there. Either alone is not enough.
+type grant struct {
+	scopes []string
+	role   role
 }
 
 // label is the part of a token that may be shown: what stands before the dot.
@@ -50,7 +57,7 @@ func (s *Sandbox) token(secret string) *token {
 
 // allows says whether the token may do on a base what needs scope.
 func (t *token) allows(baseID, scope string) bool {
-	return slices.Contains(t.grants[baseID], scope)
+	return slices.Contains(t.grants[baseID].scopes, scope)
 }
 
 // scopes is the union over its bases.
@@ -58,7 +65,7 @@ func (t *token) scopes() []string {
 	var all []string
 	for _, scope := range allScopes {
 		for _, granted := range t.grants {
-			if slices.Contains(granted, scope) {
+			if slices.Contains(granted.scopes, scope) {
 				all = append(all, scope)
 				break
 			}
