@@ -340,7 +340,7 @@ CREATE INDEX intent_by_record ON intent (target_table, record_key) WHERE state =
 
 CREATE TABLE intent_member (
     intent_id uuid   NOT NULL REFERENCES intent (id),
-    kind      text   NOT NULL CHECK (kind IN ('entry', 'write')),
+    kind      text   NOT NULL CHECK (kind IN ('entry', 'write', 'restore')),
     member_id uuid   NOT NULL,
     claim     bigint NOT NULL,
     revision  int    NOT NULL,
@@ -348,6 +348,33 @@ CREATE TABLE intent_member (
     PRIMARY KEY (intent_id, member_id)
 );
 CREATE INDEX intent_member_by_member ON intent_member (member_id);
+CREATE INDEX intent_of_record ON intent (target_table, record_key, created_at); -- what was written after a write that is to be restored
+
+-- An order to write Values Before back (A2, R12).
+CREATE TABLE restore (
+    id            uuid PRIMARY KEY, -- its run's
+    entry_id      uuid        NOT NULL REFERENCES entry (id),
+    intent_id     uuid        NOT NULL REFERENCES intent (id), -- the write that is to be taken back
+    base          text        NOT NULL REFERENCES base (name),
+    source_system text        NOT NULL,
+    target_table  text        NOT NULL,
+    record_key    text        NOT NULL,
+    before        json        NOT NULL, -- field -> value to be written back
+    requested_by  text        NOT NULL DEFAULT '',
+    status        text        NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'settled', 'released')),
+    restored      int         NOT NULL DEFAULT 0, -- fields that hold their former value again
+    refused       int         NOT NULL DEFAULT 0, -- fields that were left as they were
+    due_at        timestamptz NOT NULL DEFAULT replay_now(),
+    tries         int         NOT NULL DEFAULT 0,
+    last_status   int,
+    last_error    text        NOT NULL DEFAULT '',
+    alone         boolean     NOT NULL DEFAULT false,
+    created_at    timestamptz NOT NULL DEFAULT replay_now(),
+    settled_at    timestamptz
+);
+CREATE INDEX restore_queued ON restore (base, due_at) WHERE status = 'queued';
+CREATE UNIQUE INDEX restore_one_at_a_time ON restore (entry_id) WHERE status = 'queued';
+CREATE INDEX restore_by_entry ON restore (entry_id);
 
 -- What the service remembers of a record between reads (R4b).
 CREATE TABLE record_mark (
@@ -356,6 +383,7 @@ CREATE TABLE record_mark (
     record_id    text        NOT NULL DEFAULT '',
     clocks       json        NOT NULL DEFAULT '{}', -- version field -> {highest, stored}
     guards       json        NOT NULL DEFAULT '{}', -- shared field -> {stamp, value}
+    restored     text[]      NOT NULL DEFAULT '{}', -- version fields under which a write was taken back since they last rose (A2)
     rest_until   timestamptz,
     deaths       int         NOT NULL DEFAULT 0, -- passes that died between take and intend (R7)
     PRIMARY KEY (target_table, record_key)
@@ -421,7 +449,7 @@ CREATE TABLE idempotency_key (
 CREATE INDEX idempotency_key_by_age ON idempotency_key (created_at);
 
 -- +goose Down
-DROP TABLE idempotency_key, session, api_token, notification, mirror_row, record_mark, intent_member, intent, write, forecast, run_entry,
+DROP TABLE idempotency_key, session, api_token, notification, mirror_row, record_mark, restore, intent_member, intent, write, forecast, run_entry,
     entry_tally, entry_history, entry_payload, entry, run, token_budget, base;
 DROP FUNCTION tally_changed;
 DROP FUNCTION tally_filed;

@@ -63,13 +63,14 @@ const (
 	SendsChangedFields Sends = "changed_fields"
 )
 
-// MemberKind tells what waits: a dead letter or a live write.
+// MemberKind tells what waits: a dead letter, a live write, or an order to take a write back.
 type MemberKind string
 
 // The kinds of member.
 const (
-	MemberEntry MemberKind = "entry"
-	MemberWrite MemberKind = "write"
+	MemberEntry   MemberKind = "entry"
+	MemberWrite   MemberKind = "write"
+	MemberRestore MemberKind = "restore" // never a Member of a Case: DecideRestore decides about it
 )
 
 // Problem is why a member cannot be written as it stands (mission P3): its payload, its links, or
@@ -139,8 +140,8 @@ type Mark struct {
 	// coarser than what was sent. Comparing reads with it reveals a late landing.
 	Stored Version
 	Guards map[string]GuardMark // by name of the shared field
-	// Restored says that our last write was a restore: the record's values are older than its version
-	// says, so entries go to review until something newer lands (mission A2).
+	// Restored says that a write was taken back since the version last rose: the record's values are
+	// older than its version says, so entries go to review until something newer lands (mission A2).
 	Restored bool
 }
 

@@ -19,4 +19,9 @@ type Payload struct {
 const (
 	EventEdited   = "edited"   // its payload was edited
 	EventAssigned = "assigned" // it was given to an owner
+
+	EventRestoreAsked    = "restore_asked"
+	EventRestored        = "restored" // Values Before were written back, as far as the line says
+	EventRestoreRefused  = "restore_refused"
+	EventRestoreReleased = "restore_released" // cancelled, or the base was halted, before anything was written
 )
