@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"airtable-replay/internal/airtable"
@@ -57,6 +58,9 @@ type App struct {
 	metrics http.Handler
 	clients []*airtable.Client
 	logger  *slog.Logger
+	// draining is closed when the service begins to stop.
+	draining     chan struct{}
+	beginToDrain func()
 }
 
 // New builds the service. It connects to the database and refuses one that it cannot work with, with
@@ -70,7 +74,8 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{pool: pool, logger: o.Logger}
+	a := &App{pool: pool, logger: o.Logger, draining: make(chan struct{})}
+	a.beginToDrain = sync.OnceFunc(func() { close(a.draining) })
 	if err := a.build(ctx, o, book); err != nil {
 		a.Close()
 		return nil, err
@@ -127,6 +132,7 @@ func (a *App) build(ctx context.Context, o Options, book *pipeline.Book) error {
 	}
 	replays := replay.Config{
 		Store: a.Store, Book: book, Wake: wake, AttemptCap: o.Config.Replay.AttemptCap, StuckAfter: o.Config.Replay.StuckAfter, Logger: o.Logger,
+		Rates: rates(o.Config), MirrorBase: mirrorBase,
 	}
 	if d := o.Config.DeadLetters; d != nil {
 		m := a.mirror(o, pacer, bases)
@@ -171,6 +177,14 @@ func (a *App) bases(ctx context.Context, file *config.File) (*pacing.Pacer, []pa
 	return pacing.New(a.Store, paced), bases, a.Store.EnsureBases(ctx, names, owners)
 }
 
+func rates(file *config.File) map[string]float64 {
+	out := map[string]float64{}
+	for name, b := range file.Bases {
+		out[name] = b.RequestsPerSecond
+	}
+	return out
+}
+
 // ticks are what every process does now and then, workers or not (R5, S1).
 func (a *App) ticks(file *config.File) *jobs.Ticker {
 	r := file.Replay
@@ -192,6 +206,7 @@ func (a *App) serve(o Options, registry *prometheus.Registry) (err error) {
 	c := httpapi.Config{
 		Filing: a.Replay, Entries: a.Replay, Presses: a.Replay, Reviews: a.Replay, Payloads: a.Replay, Runs: a.Replay, Stuck: a.Replay, Bases: a.Replay,
 		Writes: a.Live, Tokens: a.Store, Answers: a.Store, Ready: a.Store.Ping, Logger: o.Logger, Registry: registry, Version: o.Version,
+		Draining: a.draining,
 	}
 	if !o.MetricsApart {
 		c.Metrics = a.metrics
@@ -217,6 +232,7 @@ func (a *App) Start(ctx context.Context) error {
 
 // Drain ends passes after the chunk under way, within ctx. Requests can still be answered.
 func (a *App) Drain(ctx context.Context) error {
+	a.beginToDrain()
 	a.ticker.Stop()
 	a.pass.Drain()
 	return a.queue.Stop(ctx)

@@ -139,6 +139,21 @@ type Reconciliation struct {
 	SkippedByReason                     map[Reason]int
 }
 
+// Forecast is what would become of the entries that a dry run selects, as things stand (mission O2,
+// B1).
+type Forecast struct {
+	Selected int // entries that a run would claim
+	Checked  int // entries judged so far
+	Outcomes map[Outcome]int
+	Reasons  map[Reason]int // of outcomes other than a plain Replayed
+	Created  int            // records
+	Updated  int            // records
+	Merged   int            // entries that another entry's write would carry
+	Records  int            // that the selected entries are about
+	Requests int            // to Airtable, the mirror included
+	Duration time.Duration  // of the requests at the bases' pace
+}
+
 // Run is one press, one run over many entries, or one restore.
 type Run struct {
 	ID             string
@@ -150,9 +165,14 @@ type Run struct {
 	RequestedBy    string
 	Note           string
 	Selector       Selector
+	LeftOut        int // selected entries that are past the attempt cap (mission O3)
 	Counts         Counts
 	Reconciliation Reconciliation
+	Forecast       *Forecast // of a dry run; nil otherwise
 	CreatedAt      time.Time
 	StartedAt      time.Time
-	FinishedAt     time.Time
+	FinishedAt     time.Time // zero until the last of its entries is settled, cancelled or not
 }
+
+// Finished tells whether every entry of the run has an outcome or went back.
+func (r Run) Finished() bool { return !r.FinishedAt.IsZero() }

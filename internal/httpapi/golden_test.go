@@ -145,6 +145,17 @@ func goldenReviewsAndRuns() map[string]golden {
 				CreatedAt: at(8), StartedAt: at(9), FinishedAt: at(10),
 			}
 		}},
+		"show_dry_run": {request{method: "GET", path: "/v1/runs/" + runID}, func(b *bundle) {
+			b.run.DryRun, b.run.LeftOut = true, 2
+			b.run.Forecast = &deadletter.Forecast{
+				Selected: 12, Checked: 9, Outcomes: map[deadletter.Outcome]int{deadletter.Replayed: 8, deadletter.NeedsReview: 1},
+				Reasons: map[deadletter.Reason]int{deadletter.ReasonSharedFieldChanged: 1}, Created: 1, Updated: 6, Merged: 1, Records: 10, Requests: 4,
+				Duration: 1100 * time.Millisecond,
+			}
+		}},
+		"cancel_run": {request{method: "POST", path: "/v1/runs/" + runID + "/cancel", body: `{"reason": "wrong window"}`}, func(b *bundle) {
+			b.run.Status, b.run.Reason = deadletter.RunCancelled, deadletter.ReasonCancelled
+		}},
 		"list_runs": {request{method: "GET", path: "/v1/runs?limit=2&cursor=abc"}, nil},
 	}
 }

@@ -36,7 +36,9 @@ type Config struct {
 	Logger   *slog.Logger
 	Registry *prometheus.Registry // the API's own metrics go on it
 	// Metrics answers /metrics; nil: not here, they are bound to another address.
-	Metrics   http.Handler
+	Metrics http.Handler
+	// Draining is closed when the service begins to stop, which ends streams; nil: it never does.
+	Draining  <-chan struct{}
 	BodyLimit int64  // bytes; 0: 4 MiB
 	Version   string // of the build
 }

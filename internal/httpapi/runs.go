@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -162,6 +163,26 @@ func (s *server) ListRuns(ctx context.Context, r oapi.ListRunsRequestObject) (oa
 	return oapi.ListRuns200JSONResponse{Runs: list, NextCursor: orNull(next), Limit: page.Limit}, nil
 }
 
+// CancelRun implements POST /v1/runs/{id}/cancel.
+func (s *server) CancelRun(ctx context.Context, r oapi.CancelRunRequestObject) (oapi.CancelRunResponseObject, error) {
+	x := exchangeOf(ctx)
+	id, ok := ourID(r.ID)
+	if !ok {
+		return nil, noSuch("run", r.ID)
+	}
+	x.runID = id
+	var f faults
+	reason := f.text("reason", val(r.Body).Reason, maxReason)
+	if err := f.inBody(); err != nil {
+		return nil, err
+	}
+	run, err := s.Runs.CancelRun(ctx, id, x.token.Name, reason)
+	if err != nil {
+		return nil, err
+	}
+	return oapi.CancelRun200JSONResponse(runJSON(run)), nil
+}
+
 func runJSON(r deadletter.Run) oapi.Run {
 	c, t := r.Counts, r.Reconciliation
 	return oapi.Run{
@@ -175,7 +196,18 @@ func runJSON(r deadletter.Run) oapi.Run {
 			Created: t.Created, Updated: t.Updated, Unchanged: t.Unchanged, Merged: t.Merged, Balanced: t.Balanced,
 			SkippedByReason: tally(t.SkippedByReason),
 		},
+		LeftOut: r.LeftOut, Forecast: forecastJSON(r.Forecast),
 		CreatedAt: r.CreatedAt.UTC(), StartedAt: instantOrNull(r.StartedAt), FinishedAt: instantOrNull(r.FinishedAt),
+	}
+}
+
+func forecastJSON(f *deadletter.Forecast) *oapi.Forecast {
+	if f == nil {
+		return nil
+	}
+	return &oapi.Forecast{
+		Selected: f.Selected, Checked: f.Checked, Outcomes: tally(f.Outcomes), Reasons: tally(f.Reasons), Created: f.Created, Updated: f.Updated,
+		Merged: f.Merged, Records: f.Records, Requests: f.Requests, Seconds: int(math.Ceil(f.Duration.Seconds())),
 	}
 }
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"io"
 
 	"airtable-replay/internal/deadletter"
 	"airtable-replay/internal/live"
@@ -53,6 +54,9 @@ type runService interface {
 	StartRun(ctx context.Context, r replay.RunRequest) (deadletter.Run, error)
 	ShowRun(ctx context.Context, id string) (deadletter.Run, error)
 	ListRuns(ctx context.Context, p replay.Page) (rs []deadletter.Run, next string, err error)
+	CancelRun(ctx context.Context, id, by, reason string) (deadletter.Run, error)
+	WatchRun(ctx context.Context, id string) <-chan deadletter.Run
+	WriteEvidence(ctx context.Context, w io.Writer, id, format string) error
 }
 
 type stuckService interface {

@@ -3,6 +3,8 @@ package httpapi_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"time"
 
 	"airtable-replay/internal/deadletter"
@@ -35,13 +37,23 @@ type services struct {
 	reset    int
 	payloads []deadletter.Payload
 	bulk     replay.BulkResult
+	evidence string
+	broken   error // of evidence that is under way
+	watching bool  // the run is watched without end
 }
+
+// emptyEvidence is a bundle of a run without entries.
+const emptyEvidence = `{"run": {"id": "` + runID + `", "kind": "run", "status": "queued", "reason": null, "dry_run": false, "mode": "checked", "requested_by": "", "note": "",
+	"selector": {}, "left_out": 0, "counts": {"claimed": 0, "replayed": 0, "partially_replayed": 0, "superseded": 0, "needs_review": 0, "replay_failed": 0, "released": 0},
+	"reconciliation": {"created": 0, "updated": 0, "unchanged": 0, "merged": 0, "balanced": true, "skipped_by_reason": {}}, "forecast": null,
+	"created_at": "2026-10-04T09:00:00Z", "started_at": null, "finished_at": null}, "entries": []}`
 
 func newServices() *services {
 	return &services{
 		entry: openEntry(), created: true, run: deadletter.Run{ID: runID, Kind: deadletter.RunMany, Status: deadletter.RunQueued, Mode: deadletter.Checked, CreatedAt: at(9)},
-		base:  replay.BaseState{Name: "orders", State: "running"},
-		write: live.Write{ID: writeID, SourceSystem: "order-system", Status: "queued", AcceptedAt: at(8)},
+		base:     replay.BaseState{Name: "orders", State: "running"},
+		evidence: emptyEvidence,
+		write:    live.Write{ID: writeID, SourceSystem: "order-system", Status: "queued", AcceptedAt: at(8)},
 		preview: replay.Preview{
 			Verdict: deadletter.Verdict{Outcome: deadletter.Replayed}, Action: deadletter.ActionUpdate, RecordID: "recOrder000000001",
 		},
@@ -166,6 +178,32 @@ func (s *services) ShowRun(ctx context.Context, id string) (deadletter.Run, erro
 
 func (s *services) ListRuns(ctx context.Context, p replay.Page) ([]deadletter.Run, string, error) {
 	return []deadletter.Run{s.run}, s.next, s.call(ctx, p)
+}
+
+func (s *services) CancelRun(ctx context.Context, id, by, reason string) (deadletter.Run, error) {
+	return s.run, s.call(ctx, id, by, reason)
+}
+
+// WatchRun shows the run as it is, and then finished.
+func (s *services) WatchRun(ctx context.Context, id string) <-chan deadletter.Run {
+	out := make(chan deadletter.Run, 2)
+	if s.call(ctx, id) == nil && !s.watching {
+		done := s.run
+		done.FinishedAt = at(12)
+		out <- s.run
+		out <- done
+	}
+	if !s.watching {
+		close(out)
+	}
+	return out
+}
+
+func (s *services) WriteEvidence(ctx context.Context, w io.Writer, id, format string) error {
+	if _, err := io.WriteString(w, s.evidence); err != nil {
+		return err
+	}
+	return errors.Join(s.call(ctx, id, format), s.broken)
 }
 
 func (s *services) ListStuck(ctx context.Context) ([]deadletter.Entry, error) {

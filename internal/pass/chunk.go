@@ -24,6 +24,8 @@ type chunk struct {
 	items  []*item
 	done   bool // a failed request has closed the chunk
 	again  bool // the read was repeated after a surprise
+	// coming tells a dry run that the run itself would bring a linked record about; nil otherwise.
+	coming func(ctx context.Context, target, key string) (bool, error)
 }
 
 // item is one record and what waits for it.

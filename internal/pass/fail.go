@@ -86,8 +86,7 @@ func (w *chunk) notSent(ctx context.Context, out []*outgoing) error {
 func (w *chunk) react(ctx context.Context, f failure, items []*item, given []store.GivenUp) error {
 	switch f.class {
 	case airtable.Wait:
-		wait := w.base.Retry.RateLimitWait + jitter(w.base.Retry.RateLimitWait/12) - w.base.Retry.RateLimitWait/12
-		if err := w.Store.PauseBase(ctx, w.base.Name, max(wait, f.after), f.text); err != nil {
+		if err := w.Store.PauseBase(ctx, w.base.Name, w.rateLimitWait(f), f.text); err != nil {
 			return err
 		}
 		return w.retryLater(ctx, f, items, given)
@@ -102,6 +101,12 @@ func (w *chunk) react(ctx context.Context, f failure, items []*item, given []sto
 		return w.takeApart(ctx, items, given)
 	}
 	return w.failPermanently(ctx, f, items, given)
+}
+
+// rateLimitWait is how long the base pauses after a 429: half a minute and up to five seconds more (W3).
+func (w *chunk) rateLimitWait(f failure) time.Duration {
+	wait := w.base.Retry.RateLimitWait
+	return max(wait+jitter(wait/12)-wait/12, f.after)
 }
 
 // retryLater counts the attempt and lets each member wait by the ladder (W2). A member with no

@@ -159,7 +159,7 @@ func landed(in store.OpenIntent, m store.IntentMember, l landing) store.Settleme
 	}
 	s := store.Settlement{
 		MemberRef: m.MemberRef, Verdict: m.Verdict, ValuesBefore: before, RecordID: l.recordID, Effect: effect(in, m, l),
-		Wrote: in.Version, Tries: max(1, l.tries), StatusCode: l.status,
+		Wrote: in.Version, Tries: max(1, l.tries), StatusCode: l.status, Dates: in.Dates,
 	}
 	s.Verdict.Note = join(s.Verdict.Note, l.note)
 	if l.forestalled {

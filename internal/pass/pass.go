@@ -22,6 +22,9 @@ const (
 	sendWithin = 5 * time.Second // from storing an intent to sending it, or it is not sent
 )
 
+// forecastEvery is after how many chunks of a busy base a dry run gets a turn.
+const forecastEvery = 4
+
 // Base is one Airtable base as a pass uses it.
 type Base struct {
 	Name   string
@@ -100,8 +103,13 @@ func (p *Pass) WorkBase(ctx context.Context, base string) error {
 		return err
 	}
 	defer p.release(ctx, hold)
-	for hold.Held() < maxPass && ctx.Err() == nil && !p.draining.Load() {
+	for turn := 1; hold.Held() < maxPass && ctx.Err() == nil && !p.draining.Load(); turn++ {
 		more, err := p.workNext(ctx, hold)
+		if err == nil && (!more || turn%forecastEvery == 0) {
+			var judged bool
+			judged, err = p.forecastNext(ctx, hold)
+			more = more || judged
+		}
 		if errors.Is(err, store.ErrStale) {
 			p.Logger.WarnContext(ctx, "lease lost", "base", base, "lease_token", hold.Token)
 			return nil

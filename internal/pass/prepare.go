@@ -129,7 +129,7 @@ func (w *chunk) resolve(ctx context.Context, it *item, m *member, ids map[string
 	}
 	m.problem = invalid.Problem()
 	if w.hold == nil {
-		return nil
+		return w.expect(ctx, m, ids)
 	}
 	for _, l := range m.write.Links {
 		for _, key := range l.Keys {
@@ -147,6 +147,27 @@ func (w *chunk) resolve(ctx context.Context, it *item, m *member, ids map[string
 			}
 		}
 	}
+	return nil
+}
+
+// expect takes a member of a dry run as if its links resolved, when the run itself would make what they
+// lead to.
+func (w *chunk) expect(ctx context.Context, m *member, ids map[string]map[string][]string) error {
+	if w.coming == nil || m.problem.Reason != deadletter.ReasonDependencyMissing {
+		return nil
+	}
+	for _, l := range m.write.Links {
+		for _, key := range l.Keys {
+			if len(ids[l.Target][key]) > 0 {
+				continue
+			}
+			if coming, err := w.coming(ctx, l.Target, key); err != nil || !coming {
+				return err
+			}
+		}
+		m.write.Fields[l.Field] = []any{"to be created"}
+	}
+	m.problem = nil
 	return nil
 }
 

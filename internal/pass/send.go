@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,12 +87,34 @@ func (w *chunk) intend(it *item) store.Intend {
 	if recs := it.records(it.source); len(recs) == 1 {
 		in.VersionBefore = recs[0].Version
 	}
+	in.Dates = w.businessDates(it)
 	for i, v := range it.plan.Verdicts {
 		if v.InWrite() {
 			in.Members = append(in.Members, store.IntentMember{MemberRef: it.members[i].MemberRef, Verdict: v})
 		}
 	}
 	return in
+}
+
+// businessDates are the record's business date before the write and after it (B6).
+func (w *chunk) businessDates(it *item) []string {
+	var dates []string
+	add := func(value any) {
+		text, _ := value.(string)
+		if day, _, _ := strings.Cut(text, "T"); len(day) == len(time.DateOnly) && !slices.Contains(dates, day) {
+			if _, err := time.Parse(time.DateOnly, day); err == nil {
+				dates = append(dates, day)
+			}
+		}
+	}
+	if w.target.BusinessDate == "" {
+		return nil
+	}
+	for _, f := range it.found {
+		add(f.fields[w.target.BusinessDate])
+	}
+	add(it.plan.Fields[w.target.BusinessDate])
+	return dates
 }
 
 // request is the one PATCH of the chunk: updates by record ID, creations by merge key.
@@ -159,7 +182,7 @@ func (w *chunk) answered(o *outgoing, res airtable.WriteResult, i int) store.Lan
 	in := store.OpenIntent{Intent: deadletter.Intent{
 		ID: o.id, Creates: o.item.plan.Action == deadletter.ActionCreate, RecordID: rec.ID, Fields: o.item.plan.Fields,
 		Before: o.item.plan.Before, Version: o.item.plan.Version,
-	}, Clock: o.intent.Clock}
+	}, Clock: o.intent.Clock, Dates: o.intent.Dates}
 	l := landing{recordID: rec.ID, created: created(res, i), status: http.StatusOK}
 	l.forestalled = in.Creates && !l.created && len(o.item.open) == 0
 	if len(o.item.open) == 1 {

@@ -151,6 +151,17 @@ func (t *Target) ReadFieldsFor(fields []string, versionFields ...string) []strin
 	})
 }
 
+// LinkedTargets names the targets whose records payloads of this one link to, each once.
+func (t *Target) LinkedTargets() []string {
+	linked := map[string]bool{}
+	for _, field := range t.Fields {
+		if field.Link != "" {
+			linked[field.Link] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(linked))
+}
+
 // KeyKind is the kind of the key field, which decides how a lookup compares: number keys need a
 // numeric formula. It is empty when the schema does not have the field.
 func (t *Target) KeyKind(s *Schema) deadletter.FieldKind {

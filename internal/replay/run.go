@@ -21,18 +21,22 @@ func (s *Service) StartRun(ctx context.Context, r RunRequest) (deadletter.Run, e
 	if r.Admin {
 		limit = 0
 	}
+	claim := store.Claim{
+		Run:    deadletter.Run{Kind: deadletter.RunMany, RequestedBy: r.RequestedBy, Mode: r.Mode, Note: r.Note, Selector: r.Selector},
+		Filter: selected(r.Selector), AttemptCap: limit, Limit: r.Limit, WithSiblings: r.WithSiblings,
+		PressReason: r.Note, Chosen: r.Fields, Expect: r.Expect, Routes: s.routes(),
+	}
+	if r.DryRun {
+		return s.dryRun(ctx, claim)
+	}
 	var run deadletter.Run
 	err := s.Store.InTx(ctx, func(ctx context.Context) error {
-		claimed, err := s.Store.ClaimEntries(ctx, store.Claim{
-			Run:    deadletter.Run{Kind: deadletter.RunMany, RequestedBy: r.RequestedBy, Mode: r.Mode, Note: r.Note, Selector: r.Selector},
-			Filter: selected(r.Selector), AttemptCap: limit, Limit: r.Limit, WithSiblings: r.WithSiblings,
-			PressReason: r.Note, Chosen: r.Fields, Expect: r.Expect, Routes: s.routes(),
-		})
+		claimed, err := s.Store.ClaimEntries(ctx, claim)
 		if err != nil {
 			return err
 		}
 		if len(claimed.IDs) == 0 {
-			return emptySelection("no entry at Pending Review is selected; entries past the attempt cap are left out")
+			return nothingPending()
 		}
 		if err := s.wakeOpen(ctx, claimed.Bases); err != nil {
 			return err
@@ -41,6 +45,10 @@ func (s *Service) StartRun(ctx context.Context, r RunRequest) (deadletter.Run, e
 		return err
 	})
 	return run, err
+}
+
+func nothingPending() error {
+	return emptySelection("no entry at Pending Review is selected; entries past the attempt cap are left out")
 }
 
 // ownIDs turns record IDs of rows in the dead letter table into ours.
@@ -70,15 +78,15 @@ func (s *Service) ownIDs(ctx context.Context, r *RunRequest) error {
 }
 
 func checkRun(r RunRequest) error {
-	if r.DryRun {
+	reviewed := r.Mode == deadletter.ChosenFields || r.Mode == deadletter.Overwrite
+	if r.DryRun && reviewed {
 		err := deadletter.Errorf(deadletter.CodeInvalid, "", "the run cannot be accepted as it is")
-		err.Fields = []deadletter.FieldError{{Field: "dry_run", Rule: "supported", Detail: "runs cannot be tried out yet; preview entries one by one with GET /v1/entries/{id}/preview"}}
+		err.Fields = []deadletter.FieldError{{Field: "dry_run", Rule: "mode", Detail: "goes with the modes checked and unchanged_fields; preview the entries of another mode one by one"}}
 		return err
 	}
 	if isEmpty(r.Selector) {
 		return emptySelection("the selector names nothing; name at least one of ids, reason, outcome, source, target, run, owner, first_attempt_from, first_attempt_to")
 	}
-	reviewed := r.Mode == deadletter.ChosenFields || r.Mode == deadletter.Overwrite
 	if reviewed && len(r.Expect) == 0 {
 		err := deadletter.Errorf(deadletter.CodeInvalid, "", "the run cannot be accepted as it is")
 		err.Fields = []deadletter.FieldError{{Field: "expect", Rule: "required", Detail: "this mode needs, for each entry ID, the current values as they were shown"}}
@@ -113,12 +121,24 @@ func selected(s deadletter.Selector) store.Filter {
 	}
 }
 
-// ShowRun finds a run with its totals.
+// ShowRun finds a run with its totals, and with its forecast when it is a dry run.
 func (s *Service) ShowRun(ctx context.Context, id string) (deadletter.Run, error) {
-	return s.Store.ShowRun(ctx, id)
+	r, err := s.Store.ShowRun(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	return r, s.foretell(ctx, &r)
 }
 
 // ListRuns lists runs, the newest first.
 func (s *Service) ListRuns(ctx context.Context, p Page) (rs []deadletter.Run, next string, err error) {
-	return s.Store.ListRuns(ctx, store.Page(p))
+	if rs, next, err = s.Store.ListRuns(ctx, store.Page(p)); err != nil {
+		return nil, "", err
+	}
+	for i := range rs {
+		if err := s.foretell(ctx, &rs[i]); err != nil {
+			return nil, "", err
+		}
+	}
+	return rs, next, nil
 }

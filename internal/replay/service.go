@@ -31,8 +31,10 @@ type Config struct {
 	Intake    intake // nil: no dead letter table
 	// Wake asks for a pass over a base, inside the transaction that ctx carries.
 	Wake       func(ctx context.Context, base string) error
-	AttemptCap int           // mission O3
-	StuckAfter time.Duration // mission S1
+	AttemptCap int                // mission O3
+	Rates      map[string]float64 // requests per second of each base, for forecasts
+	MirrorBase string             // the base that holds the dead letter table; empty: none
+	StuckAfter time.Duration      // mission S1
 	Logger     *slog.Logger
 }
 

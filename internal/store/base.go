@@ -89,6 +89,9 @@ func (s *Store) HaltBase(ctx context.Context, base, reason, actor string) (first
 			return err
 		}
 		first = tag.RowsAffected() == 1
+		if err := s.stopDryRuns(ctx, base); err != nil {
+			return err
+		}
 		_, err = s.giveBack(ctx, giveBack{
 			transition: deadletter.TransitionReleased, reason: deadletter.ReasonBaseHalted, actor: actor,
 			note:  "The base was halted before this entry was written: " + reason,

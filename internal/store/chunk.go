@@ -96,7 +96,8 @@ type OpenIntent struct {
 	Fact     *Fact
 	Attempts []Attempt
 	Members  []IntentMember
-	DueAt    bool // its look-at time has come
+	Dates    []string // business dates of the record before and after
+	DueAt    bool     // its look-at time has come
 }
 
 // IntentMember is one member of an intent with what becomes of it once the write has landed.

@@ -35,6 +35,20 @@ type Claimed struct {
 	Bases []string // to be woken
 }
 
+// routeTable is the claim's routes as a table of SQL, with the arguments of args.
+const routeTable = `route AS (
+			SELECT * FROM unnest(@sources::text[], @targets::text[], @bases::text[], @ranks::int[]) AS r (source, target, base, rank)
+		)`
+
+func addRoutes(args pgx.NamedArgs, routes []Route) {
+	var sources, targets, bases []string
+	var ranks []int32
+	for _, r := range routes {
+		sources, targets, bases, ranks = append(sources, r.Source), append(targets, r.Target), append(bases, r.Base), append(ranks, int32(r.Rank))
+	}
+	args["sources"], args["targets"], args["bases"], args["ranks"] = sources, targets, bases, ranks
+}
+
 // ClaimEntries moves every selected entry from Pending Review to Replaying in one statement, with
 // its run, its claim number, its history and its place in the run (P1). Nothing selected: no run is
 // made and Claimed is empty. It locks the bases first, so that a pass that is about to end sees the
@@ -56,7 +70,7 @@ func (s *Store) claim(ctx context.Context, c Claim) (Claimed, error) {
 		return Claimed{}, err
 	}
 	if c.Filter.isEmpty() {
-		return Claimed{}, deadletter.Errorf(deadletter.CodeInvalid, "empty-selection", "the selector names nothing to select")
+		return Claimed{}, nothingNamed()
 	}
 	halted, err := s.shareBases(ctx, c.Routes)
 	if err != nil {
@@ -70,6 +84,19 @@ func (s *Store) claim(ctx context.Context, c Claim) (Claimed, error) {
 	if err != nil {
 		return Claimed{}, err
 	}
+	out, err := gather(run, rows, halted)
+	if err != nil {
+		return Claimed{}, err
+	}
+	if len(out.IDs) == 0 {
+		_, err = s.db(ctx).Exec(ctx, `DELETE FROM run WHERE id = $1`, run)
+		return Claimed{}, err
+	}
+	return out, s.finishClaim(ctx, run, c, out.IDs)
+}
+
+// gather lists what was taken, unless some of it belongs to a halted base.
+func gather(run string, rows []claimedRow, halted map[string]string) (Claimed, error) {
 	out := Claimed{RunID: run}
 	for _, r := range rows {
 		if reason, ok := halted[r.Base]; ok {
@@ -79,11 +106,11 @@ func (s *Store) claim(ctx context.Context, c Claim) (Claimed, error) {
 		out.Bases = append(out.Bases, r.Base)
 	}
 	out.Bases = allDistinct(out.Bases)
-	if len(out.IDs) == 0 {
-		_, err = s.db(ctx).Exec(ctx, `DELETE FROM run WHERE id = $1`, run)
-		return Claimed{}, err
-	}
-	return out, s.finishClaim(ctx, run, c, out.IDs)
+	return out, nil
+}
+
+func nothingNamed() error {
+	return deadletter.Errorf(deadletter.CodeInvalid, "empty-selection", "the selector names nothing to select")
 }
 
 // shareBases keeps the routes' bases from being released or halted until the claim is done, and
@@ -145,25 +172,19 @@ func (c Claim) selection() (with, join, where string, args pgx.NamedArgs) {
 
 func (s *Store) claimRows(ctx context.Context, run string, c Claim) ([]claimedRow, error) {
 	with, join, where, args := c.selection()
-	var sources, targets, bases []string
-	var ranks []int32
-	for _, r := range c.Routes {
-		sources, targets, bases, ranks = append(sources, r.Source), append(targets, r.Target), append(bases, r.Base), append(ranks, int32(r.Rank))
-	}
+	addRoutes(args, c.Routes)
 	priority := 1
 	if c.Run.Kind == deadletter.RunPress {
 		priority = 0
 	}
 	for k, v := range map[string]any{
 		"run_id": run, "mode": c.Run.Mode, "chosen": c.Chosen, "press_reason": text(c.PressReason), "by": text(c.Run.RequestedBy),
-		"priority": priority, "sources": sources, "targets": targets, "bases": bases, "ranks": ranks, "note": text(c.Run.Note),
+		"priority": priority, "note": text(c.Run.Note),
 	} {
 		args[k] = v
 	}
 	claimEntries := `
-		WITH route AS (
-			SELECT * FROM unnest(@sources::text[], @targets::text[], @bases::text[], @ranks::int[]) AS r (source, target, base, rank)
-		)` + with + `, pick AS (
+		WITH ` + routeTable + with + `, pick AS (
 			SELECT e.id, coalesce(r.target, e.target_table) AS target, coalesce(r.base, '') AS base, coalesce(r.rank, 0) AS rank
 			FROM entry e ` + join + ` LEFT JOIN route r ON r.source = e.source_system
 			WHERE ` + where + ` ORDER BY e.id FOR NO KEY UPDATE OF e
@@ -198,9 +219,21 @@ func (s *Store) finishClaim(ctx context.Context, run string, c Claim, ids []stri
 		return err
 	}
 	if c.Run.Kind != deadletter.RunPress {
-		return nil
+		return s.countLeftOut(ctx, run, c)
 	}
 	return s.touchMirror(ctx, ids, mirrorPatience, false)
+}
+
+// countLeftOut notes with a run how many entries its selector picks that the attempt cap keeps out (O3).
+func (s *Store) countLeftOut(ctx context.Context, run string, c Claim) error {
+	if c.AttemptCap == 0 {
+		return nil
+	}
+	where, args := c.Filter.conditions("e")
+	args["left_by"], args["cap"] = run, c.AttemptCap
+	_, err := s.db(ctx).Exec(ctx, `UPDATE run SET left_out = (SELECT count(*) FROM entry e WHERE e.status = 'pending_review' AND e.own_failures >= @cap AND `+where+`)
+		WHERE id = @left_by::uuid`, args)
+	return err
 }
 
 // keepExpected stores with each entry the values that its reviewer saw (R11).

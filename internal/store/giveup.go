@@ -41,10 +41,42 @@ func (s *Store) GiveUp(ctx context.Context, l Lease, given []GivenUp, wait []Pos
 				return err
 			}
 		}
-		_, err := s.settleAll(ctx, settle)
-		return err
+		if _, err := s.settleAll(ctx, settle); err != nil {
+			return err
+		}
+		return s.releaseEnded(ctx, wait)
 	})
 	return interpretError("give up", err)
+}
+
+// releaseEnded gives entries back that would wait for another attempt while their run has been cancelled
+// or stopped.
+func (s *Store) releaseEnded(ctx context.Context, wait []Postpone) error {
+	var ids []string
+	for _, p := range wait {
+		for _, m := range p.Members {
+			if m.Kind == deadletter.MemberEntry {
+				ids = append(ids, m.ID)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	const endedRuns = `SELECT DISTINCT r.reason FROM entry e JOIN run r ON r.id = e.run_id
+		WHERE e.id = ANY ($1::uuid[]) AND e.status = 'replaying' AND r.status IN ('cancelled', 'stopped')`
+	reasons, err := s.idsOf(ctx, "find ended runs", endedRuns, ids)
+	for _, reason := range reasons {
+		if _, err := s.giveBack(ctx, giveBack{
+			transition: deadletter.TransitionReleased, reason: deadletter.Reason(reason), actor: "service",
+			note:  "The run had ended when another attempt at this entry was due.",
+			where: "e.id = ANY (@waiting::uuid[]) AND EXISTS (SELECT 1 FROM run r WHERE r.id = e.run_id AND r.status IN ('cancelled', 'stopped') AND r.reason = @reason)",
+			args:  pgx.NamedArgs{"waiting": ids},
+		}); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 func (s *Store) giveUpOne(ctx context.Context, g GivenUp) error {

@@ -19,6 +19,7 @@ type Intend struct {
 	Stamp         string // the stamp field that it marks; empty: none
 	VersionBefore deadletter.Version
 	Members       []IntentMember
+	Dates         []string // business dates of the record before and after, YYYY-MM-DD (B6)
 }
 
 // Bounds are the times after which a write that was stored now can no longer be sent, answered or
@@ -160,15 +161,15 @@ func (s *Store) storeIntent(ctx context.Context, l Lease, w Intend, b Bounds) (s
 	version, _ := versionColumns(w.Plan.Version)
 	versionBefore, _ := versionColumns(w.VersionBefore)
 	const storeIntent = `
-		INSERT INTO intent (id, base, target_table, record_key, record_id, creates, clock, stamp, fields, before, version, version_before,
+		INSERT INTO intent (id, base, target_table, record_key, record_id, creates, clock, stamp, fields, before, dates, version, version_before,
 			attempts, lease_token, may_land_until, look_at)
-		VALUES (@id, @base, @target, @key, @record, @creates, @clock, @stamp, @fields, @before, @version, @version_before,
+		VALUES (@id, @base, @target, @key, @record, @creates, @clock, @stamp, @fields, @before, @dates, @version, @version_before,
 			json_build_array(json_build_object('at', replay_now(), 'fate', 'open', 'may_land_until', replay_now() + @bound::interval)),
 			@lease, replay_now() + @bound::interval, replay_now() + @soon::interval)`
 	_, err = s.db(ctx).Exec(ctx, storeIntent, names{
 		"id": id, "base": l.Base, "target": w.Ref.Target, "key": w.Ref.Key, "record": w.Plan.RecordID,
 		"creates": w.Plan.Action == deadletter.ActionCreate, "clock": w.Clock, "stamp": w.Stamp, "fields": fields, "before": before,
-		"version": version, "version_before": versionBefore, "lease": l.Token, "bound": bound, "soon": l.Length,
+		"dates": append([]string{}, w.Dates...), "version": version, "version_before": versionBefore, "lease": l.Token, "bound": bound, "soon": l.Length,
 	})
 	if err != nil {
 		return "", err
@@ -198,7 +199,7 @@ func (s *Store) storeIntentMembers(ctx context.Context, id string, members []Int
 	return err
 }
 
-const intentColumns = `i.id::text, i.target_table, i.record_key, i.record_id, i.creates, i.clock, i.stamp, i.fields, i.before, i.version, i.version_before,
+const intentColumns = `i.id::text, i.target_table, i.record_key, i.record_id, i.creates, i.clock, i.stamp, i.fields, i.before, i.dates, i.version, i.version_before,
 	i.retry, i.fact, i.attempts, i.may_land_until, i.look_at <= replay_now()`
 
 // FindIntent loads one intent, open or closed, with its members.
@@ -245,7 +246,7 @@ type keyedIntent struct {
 func scanIntent(row pgx.CollectableRow) (i keyedIntent, err error) {
 	var fields, before, fact, attempts []byte
 	var version, versionBefore string
-	err = row.Scan(&i.ID, &i.Target, &i.key, &i.RecordID, &i.Creates, &i.Clock, &i.Stamp, &fields, &before, &version, &versionBefore,
+	err = row.Scan(&i.ID, &i.Target, &i.key, &i.RecordID, &i.Creates, &i.Clock, &i.Stamp, &fields, &before, &i.Dates, &version, &versionBefore,
 		&i.Retry, &fact, &attempts, &i.MayLandUntil, &i.DueAt)
 	if err != nil {
 		return i, err

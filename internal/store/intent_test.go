@@ -38,12 +38,13 @@ func TestIntentIsStoredWhole(t *testing.T) {
 		Member: entry, Outcome: deadletter.PartiallyReplayed, Reason: deadletter.ReasonSharedFieldChanged, Note: "n", Fields: map[string]any{"Big": json.Number("1")},
 		Skipped: []deadletter.Skip{{Field: "F", Reason: deadletter.ReasonSharedFieldChanged, ChangedAt: failed, Current: "x", Incoming: json.Number("2")}}, Merged: true,
 	}
+	in.Dates = []string{"2026-10-04", "2026-10-09"}
 	got := b.intend(t, l, in)
 	require.Empty(t, cmp.Diff(store.OpenIntent{
 		Intent: deadletter.Intent{
 			ID: got.ID, Creates: true, Fields: in.Plan.Fields, Before: in.Plan.Before, Version: version(5), VersionBefore: version(4), MayLandUntil: got.MayLandUntil,
 		},
-		Target: targetOf(orders), Clock: "Source Updated At", Attempts: got.Attempts,
+		Target: targetOf(orders), Clock: "Source Updated At", Attempts: got.Attempts, Dates: in.Dates,
 		Members: []store.IntentMember{{MemberRef: it.Members[0].MemberRef, Verdict: in.Members[0].Verdict, Held: true}},
 	}, got, sameVersion))
 	require.True(t, got.MayLandUntil.Equal(morning.Add(unanswered)))

@@ -27,6 +27,7 @@ const dueWork = `coalesce(
 		WHERE w.base = @base AND w.status = 'queued' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + ` ORDER BY ` + writeOrder + ` LIMIT 1),
 	(SELECT true FROM entry w LEFT JOIN record_mark m USING (target_table, record_key)
 		WHERE w.base = @base AND w.status = 'replaying' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + ` ORDER BY ` + entryOrder + ` LIMIT 1),
+	(SELECT true FROM (` + dueForecast + `) f),
 	(SELECT true FROM mirror_row r WHERE r.base = @base AND r.dirty_at IS NOT NULL AND r.due_at <= ` + sqlNow + ` ORDER BY r.due_at LIMIT 1),
 	false)`
 
@@ -34,6 +35,7 @@ const dueWork = `coalesce(
 const (
 	writeOrder = `w.seq`
 	entryOrder = `w.priority, w.rank, w.target_table, w.version_sort, w.seq`
+	runOrder   = `w.run_id, w.rank, w.target_table, w.version_sort, w.seq`
 )
 
 // notResting is true of an item w unless its record m rests; an item whose own write was given up on

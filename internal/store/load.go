@@ -21,13 +21,8 @@ type loading struct {
 
 func (s *Store) loadChunk(ctx context.Context, base string, refs []RecordRef, entriesFirst bool) (Chunk, error) {
 	l := &loading{Chunk: &Chunk{Target: refs[0].Target}, at: map[string]int{}, members: chunkMembers, bytes: chunkBytes}
-	for i, r := range refs {
-		l.at[r.Key] = i
-		it := Item{Ref: r}
-		if id, ok := strings.CutPrefix(r.Key, "k:"); ok {
-			it.TargetID = id
-		}
-		l.Items = append(l.Items, it)
+	for _, r := range refs {
+		l.place(r)
 	}
 	loads := []func(context.Context, string, *loading) error{s.loadWrites, s.loadEntries}
 	if entriesFirst {
@@ -43,6 +38,16 @@ func (s *Store) loadChunk(ctx context.Context, base string, refs []RecordRef, en
 	}
 	l.Items = slices.DeleteFunc(l.Items, func(it Item) bool { return len(it.Members)+len(it.Intents) == 0 })
 	return *l.Chunk, nil
+}
+
+// place adds a record without members.
+func (l *loading) place(r RecordRef) {
+	it := Item{Ref: r}
+	if id, ok := strings.CutPrefix(r.Key, "k:"); ok {
+		it.TargetID = id
+	}
+	l.at[r.Key] = len(l.Items)
+	l.Items = append(l.Items, it)
 }
 
 // loadAround adds to each record what matters to it beside its members.

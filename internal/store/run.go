@@ -23,12 +23,14 @@ func (s *Store) insertRun(ctx context.Context, r deadletter.Run) (string, error)
 	return id, err
 }
 
-const runColumns = `r.id::text, r.kind, r.status, r.reason, r.dry_run, r.mode, r.requested_by, r.note, r.selector, r.claimed, r.created_at, r.started_at, r.finished_at`
+const runColumns = `r.id::text, r.kind, r.status, r.reason, r.dry_run, r.mode, r.requested_by, r.note, r.selector, r.claimed, r.left_out,
+	r.created_at, r.started_at, r.finished_at`
 
 func scanRun(row pgx.CollectableRow) (r deadletter.Run, err error) {
 	var selector []byte
 	var started, finished instant
-	err = row.Scan(&r.ID, &r.Kind, &r.Status, &r.Reason, &r.DryRun, &r.Mode, &r.RequestedBy, &r.Note, &selector, &r.Counts.Claimed, &r.CreatedAt, &started, &finished)
+	err = row.Scan(&r.ID, &r.Kind, &r.Status, &r.Reason, &r.DryRun, &r.Mode, &r.RequestedBy, &r.Note, &selector, &r.Counts.Claimed, &r.LeftOut,
+		&r.CreatedAt, &started, &finished)
 	if err != nil {
 		return r, err
 	}
@@ -179,54 +181,3 @@ func balanced(r deadletter.Run) bool {
 
 // released is what run_entry.outcome says of an entry that went back without a decision.
 const released = "released"
-
-// FinishRuns closes every open run of which no entry waits any more, and returns those that it closed.
-// A run some of whose entries went back because their base was halted has stopped, not completed. The
-// runs are locked first and their entries looked at in a later statement: of two passes that settle the
-// last entries at once, the second sees what the first did.
-func (s *Store) FinishRuns(ctx context.Context, ids []string) ([]string, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	const lockRuns = `SELECT 1 FROM run WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE`
-	if _, err := s.db(ctx).Exec(ctx, lockRuns, ids); err != nil {
-		return nil, interpretError("lock runs", err)
-	}
-	const finishRuns = `
-		UPDATE run r SET finished_at = replay_now(), status = CASE WHEN halted.it THEN 'stopped' ELSE 'completed' END,
-			reason = CASE WHEN halted.it THEN 'base_halted' ELSE r.reason END
-		FROM (SELECT id, EXISTS (SELECT 1 FROM run_entry m WHERE m.run_id = run.id AND m.outcome = 'released' AND m.reason = 'base_halted') AS it FROM run
-			WHERE id = ANY ($1::uuid[]) AND status IN ('queued', 'running') AND (SELECT true FROM run_entry m WHERE m.run_id = run.id AND m.outcome = '' ORDER BY m.claim LIMIT 1) IS NULL) halted
-		WHERE r.id = halted.id RETURNING r.id::text`
-	return s.idsOf(ctx, "finish runs", finishRuns, ids)
-}
-
-// beginRuns marks the runs of entries that a pass takes as running.
-func (s *Store) beginRuns(ctx context.Context, ids []string) error {
-	const beginRuns = `UPDATE run SET status = 'running', started_at = replay_now() WHERE id = ANY ($1::uuid[]) AND status = 'queued'`
-	_, err := s.db(ctx).Exec(ctx, beginRuns, ids)
-	return err
-}
-
-// StopRun ends a run before its time and gives its open entries back to Pending Review, but for those
-// whose write a living pass has under way: it records their outcome.
-func (s *Store) StopRun(ctx context.Context, id string, reason deadletter.Reason, words string) error {
-	err := s.InTx(ctx, func(ctx context.Context) error {
-		const lockBases = `SELECT 1 FROM base ORDER BY name FOR NO KEY UPDATE`
-		if _, err := s.db(ctx).Exec(ctx, lockBases); err != nil {
-			return err
-		}
-		const stopRun = `UPDATE run SET status = 'stopped', reason = $2, note = CASE WHEN note = '' THEN $3 ELSE note || ' ' || $3 END, finished_at = replay_now()
-			WHERE id = $1::uuid AND status IN ('queued', 'running')`
-		tag, err := s.db(ctx).Exec(ctx, stopRun, id, reason, text(words))
-		if err != nil || tag.RowsAffected() == 0 {
-			return err
-		}
-		_, err = s.giveBack(ctx, giveBack{
-			transition: deadletter.TransitionReleased, reason: reason, actor: "service", note: "The run was stopped before this entry was written. " + words,
-			where: "e.run_id = @stopped::uuid", args: pgx.NamedArgs{"stopped": id},
-		})
-		return err
-	})
-	return interpretError("stop run", err)
-}

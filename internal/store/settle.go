@@ -20,8 +20,9 @@ type Settlement struct {
 	StatusCode   int    // of the last answer; 0: none
 	ErrorDetail  string // of the last attempt, safe to show
 	Flags        []deadletter.Flag
-	ReviewGroup  string  // entries that one decision sent to review share it
-	Filing       *Filing // a live write that becomes an entry (L2)
+	ReviewGroup  string   // entries that one decision sent to review share it
+	Dates        []string // business dates of the record before and after its write (B6)
+	Filing       *Filing  // a live write that becomes an entry (L2)
 }
 
 // Settle stores outcomes under a lease; a member that is no longer held is passed over.
@@ -105,7 +106,8 @@ func (s *Store) settleEntry(ctx context.Context, v Settlement) (run string, ok b
 			INSERT INTO entry_history (entry_id, event, from_status, to_status, actor, run_id, claim, outcome, reason, note, detail)
 			SELECT id, 'settled', 'replaying', @to, requested_by, run_id, claim, @outcome, @reason, @note, @detail FROM settled
 		), member AS (
-			UPDATE run_entry m SET outcome = @outcome, reason = @reason, effect = @effect, skipped = @skipped_counts, settled_at = replay_now()
+			UPDATE run_entry m SET outcome = @outcome, reason = @reason, effect = @effect, skipped = @skipped_counts, settled_at = replay_now(),
+				record_id = CASE WHEN @effect = '' THEN '' ELSE @record END, dates = @dates::text[]::date[]
 			FROM settled WHERE m.run_id = settled.run_id AND m.entry_id = settled.id
 		)
 		SELECT coalesce(run_id::text, '') FROM settled`
@@ -113,7 +115,7 @@ func (s *Store) settleEntry(ctx context.Context, v Settlement) (run string, ok b
 		"id": v.ID, "claim": v.Claim, "to": v.Verdict.Outcome.StatusAfter(), "outcome": v.Verdict.Outcome, "reason": v.Verdict.Reason,
 		"fields": fields, "skipped": skipped, "before": before, "record": v.RecordID, "effect": v.Effect, "note": text(v.Verdict.Note),
 		"status": orNullInt(v.StatusCode), "error": text(v.ErrorDetail), "tries": v.Tries, "own": own, "group": orNullText(v.ReviewGroup), "wrote": wrote,
-		"flags": flagTexts(v.Flags), "detail": detail, "skipped_counts": skippedCounts,
+		"flags": flagTexts(v.Flags), "detail": detail, "skipped_counts": skippedCounts, "dates": append([]string{}, v.Dates...),
 	})
 	if err != nil || len(ids) == 0 {
 		return "", false, err

@@ -263,12 +263,13 @@ func TestStopRun(t *testing.T) {
 	}
 	require.NoError(t, b.store.StopRun(t.Context(), run, deadletter.ReasonRunStopped, "Five failed alike."))
 	r := b.run(t, run)
-	require.Equal(t, []any{deadletter.RunStopped, deadletter.ReasonRunStopped, "all of them Five failed alike.", morning, false},
-		[]any{r.Status, r.Reason, r.Note, r.FinishedAt, r.Reconciliation.Balanced})
+	require.Equal(t, []any{deadletter.RunStopped, deadletter.ReasonRunStopped, "all of them Five failed alike.", false, false},
+		[]any{r.Status, r.Reason, r.Note, r.Finished(), r.Reconciliation.Balanced})
 	require.Equal(t, []any{deadletter.PendingReview, deadletter.ReasonRunStopped}, []any{b.show(t, ids[1]).Status, b.show(t, ids[1]).Replay.Reason})
 	require.NoError(t, b.store.SettleLandings(t.Context(), l, []store.Landing{landing}, nil))
 	r = b.run(t, run)
-	require.Equal(t, []any{deadletter.RunStopped, deadletter.Counts{Claimed: 2, Replayed: 1, Released: 1}, true}, []any{r.Status, r.Counts, r.Reconciliation.Balanced})
+	require.Equal(t, []any{deadletter.RunStopped, deadletter.Counts{Claimed: 2, Replayed: 1, Released: 1}, morning, true},
+		[]any{r.Status, r.Counts, r.FinishedAt, r.Reconciliation.Balanced})
 	before := b.state(t)
 	require.NoError(t, b.store.StopRun(t.Context(), run, deadletter.ReasonCancelled, "again"))
 	require.Empty(t, cmp.Diff(before, b.state(t)), "it has ended")

@@ -71,16 +71,34 @@ const (
 	dueWrites = `
 		SELECT w.target_table, w.record_key, w.alone OR coalesce(m.deaths, 0) >= 2 FROM write w LEFT JOIN record_mark m USING (target_table, record_key)
 		WHERE w.base = @base AND w.status = 'queued' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + ` ORDER BY ` + writeOrder + ` LIMIT 200`
-	dueEntries = `
-		SELECT w.target_table, w.record_key, w.alone OR coalesce(m.deaths, 0) >= 2 FROM entry w LEFT JOIN record_mark m USING (target_table, record_key)
-		WHERE w.base = @base AND w.status = 'replaying' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + `
-		ORDER BY ` + entryOrder + ` LIMIT 200`
+	duePresses = `
+		SELECT w.target_table, w.record_key, w.alone OR coalesce(m.deaths, 0) >= 2 ` + dueEntry + ` AND w.priority = 0 ORDER BY ` + entryOrder + ` LIMIT 200`
+	dueOfRun = `
+		SELECT w.target_table, w.record_key, w.alone OR coalesce(m.deaths, 0) >= 2 ` + dueEntry + ` AND w.priority = 1
+			AND w.run_id = (SELECT run_in_turn FROM base WHERE name = @base) ORDER BY ` + runOrder + ` LIMIT 200`
+	dueEntry = `FROM entry w LEFT JOIN record_mark m USING (target_table, record_key)
+		WHERE w.base = @base AND w.status = 'replaying' AND w.due_at <= ` + sqlNow + ` AND ` + notResting
 )
 
+// turnRuns makes the next run that has due entries the one in turn, so that none waits behind a larger
+// one (R8). Presses have no turns: they go before all runs.
+func (s *Store) turnRuns(ctx context.Context, base string) error {
+	const turnRuns = `
+		UPDATE base SET run_in_turn = coalesce(
+			(SELECT w.run_id ` + dueEntry + ` AND w.priority = 1 AND w.run_id > run_in_turn ORDER BY w.run_id LIMIT 1),
+			(SELECT w.run_id ` + dueEntry + ` AND w.priority = 1 ORDER BY w.run_id LIMIT 1))
+		WHERE name = @base`
+	_, err := s.db(ctx).Exec(ctx, turnRuns, names{"base": base})
+	return err
+}
+
 func (s *Store) pickRecords(ctx context.Context, base string, entriesFirst bool) ([]RecordRef, error) {
-	queries := []string{dueIntents, dueWrites, dueEntries}
+	if err := s.turnRuns(ctx, base); err != nil {
+		return nil, err
+	}
+	queries := []string{dueIntents, dueWrites, duePresses, dueOfRun}
 	if entriesFirst {
-		queries = []string{dueIntents, dueEntries, dueWrites}
+		queries = []string{dueIntents, duePresses, dueOfRun, dueWrites}
 	}
 	var all []candidate
 	for _, q := range queries {

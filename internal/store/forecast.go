@@ -1,0 +1,206 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"airtable-replay/internal/deadletter"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// PlanRun makes a dry run over what the claim would take (B1). It claims nothing: the entries are only
+// written down, to be judged by passes. Nothing selected: no run is made and Claimed is empty.
+func (s *Store) PlanRun(ctx context.Context, c Claim) (Claimed, error) {
+	var out Claimed
+	err := s.InTx(ctx, func(ctx context.Context) (err error) {
+		out, err = s.plan(ctx, c)
+		return err
+	})
+	if err != nil {
+		return Claimed{}, interpretError("plan run", err)
+	}
+	return out, nil
+}
+
+func (s *Store) plan(ctx context.Context, c Claim) (Claimed, error) {
+	if err := c.Filter.check(); err != nil {
+		return Claimed{}, err
+	}
+	if c.Filter.isEmpty() {
+		return Claimed{}, nothingNamed()
+	}
+	halted, err := s.shareBases(ctx, c.Routes)
+	if err != nil {
+		return Claimed{}, err
+	}
+	c.Run.DryRun = true
+	run, err := s.insertRun(ctx, c.Run)
+	if err != nil {
+		return Claimed{}, err
+	}
+	with, join, where, args := c.selection()
+	addRoutes(args, c.Routes)
+	args["run_id"] = run
+	planEntries := `
+		WITH ` + routeTable + with + `
+		INSERT INTO forecast (run_id, entry_id, base, target_table, record_key, rank, version_sort, seq)
+		SELECT @run_id, e.id, coalesce(r.base, ''), coalesce(r.target, e.target_table), e.record_key, coalesce(r.rank, 0), e.version_sort, e.seq
+		FROM entry e ` + join + ` LEFT JOIN route r ON r.source = e.source_system WHERE ` + where + ` RETURNING entry_id::text, base`
+	rows, err := s.db(ctx).Query(ctx, planEntries, args)
+	if err != nil {
+		return Claimed{}, err
+	}
+	planned, err := pgx.CollectRows(rows, pgx.RowToStructByPos[claimedRow])
+	if err != nil {
+		return Claimed{}, err
+	}
+	out, err := gather(run, planned, halted)
+	if err != nil {
+		return Claimed{}, err
+	}
+	if len(out.IDs) == 0 {
+		_, err = s.db(ctx).Exec(ctx, `DELETE FROM run WHERE id = $1`, run)
+		return Claimed{}, err
+	}
+	return out, s.countLeftOut(ctx, run, c)
+}
+
+// dueForecast finds a dry run of a base of which an entry is to be judged.
+const dueForecast = `SELECT f.run_id::text FROM forecast f WHERE f.base = @base AND f.outcome = '' AND f.due_at <= ` + sqlNow + `
+	AND EXISTS (SELECT 1 FROM run r WHERE r.id = f.run_id AND r.status IN ('queued', 'running')) ORDER BY f.run_id LIMIT 1`
+
+// TakeForecast takes up to ten records of one target that a dry run is to judge, with the entries that it
+// would claim of each. An empty chunk: there is none.
+func (s *Store) TakeForecast(ctx context.Context, l Lease) (run string, c Chunk, err error) {
+	err = s.fenced(ctx, l, func(ctx context.Context) error {
+		runs, err := s.idsOf(ctx, "find dry run", dueForecast, names{"base": l.Base})
+		if err != nil || len(runs) == 0 {
+			return err
+		}
+		run = runs[0]
+		if err := s.beginRuns(ctx, runs); err != nil {
+			return err
+		}
+		refs, err := s.forecastRecords(ctx, l.Base, run)
+		if err != nil || len(refs) == 0 {
+			return err
+		}
+		c, err = s.loadForecast(ctx, run, refs)
+		return err
+	})
+	return run, c, interpretError("take forecast", err)
+}
+
+func (s *Store) forecastRecords(ctx context.Context, base, run string) ([]RecordRef, error) {
+	const forecastRecords = `SELECT f.target_table, f.record_key, false FROM forecast f WHERE f.base = @base AND f.run_id = @run::uuid AND f.outcome = ''
+		AND f.due_at <= ` + sqlNow + ` ORDER BY f.rank, f.target_table, f.version_sort, f.seq LIMIT 200`
+	rows, err := s.db(ctx).Query(ctx, forecastRecords, names{"base": base, "run": run})
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[candidate])
+	return chooseRecords(found), err
+}
+
+func (s *Store) loadForecast(ctx context.Context, run string, refs []RecordRef) (Chunk, error) {
+	l := &loading{Chunk: &Chunk{Target: refs[0].Target}, at: map[string]int{}}
+	for _, r := range refs {
+		l.place(r)
+	}
+	if err := s.db(ctx).QueryRow(ctx, `SELECT replay_now()`).Scan(&l.Now); err != nil {
+		return Chunk{}, err
+	}
+	l.Now = l.Now.UTC()
+	const loadForecast = `
+		SELECT f.record_key, e.id::text, e.claim, e.payload_revision, e.source_system, e.operation, e.raw_payload, e.first_attempt_at, e.seq, r.mode, '{}'::text[], NULL::json,
+			0, 0, '', e.wrote_version, coalesce(e.landed_intent::text, ''), '', '', false, e.flags, e.version
+		FROM forecast f JOIN entry e ON e.id = f.entry_id JOIN run r ON r.id = f.run_id
+		WHERE f.run_id = $1::uuid AND f.target_table = $2 AND f.record_key = ANY ($3) AND f.outcome = '' ORDER BY f.version_sort NULLS FIRST, f.seq LIMIT $4`
+	rows, err := s.db(ctx).Query(ctx, loadForecast, run, l.Target, l.keys(), chunkMembers)
+	if err != nil {
+		return Chunk{}, err
+	}
+	entries, err := pgx.CollectRows(rows, scanMember)
+	if err != nil {
+		return Chunk{}, err
+	}
+	for _, e := range entries {
+		l.add(e.Key, e.Member)
+	}
+	if err := s.loadAround(ctx, l); err != nil {
+		return Chunk{}, err
+	}
+	for i := range l.Items {
+		for _, m := range l.Items[i].Members {
+			l.Items[i].Siblings = without(l.Items[i].Siblings, m.ID)
+		}
+	}
+	return *l.Chunk, nil
+}
+
+// Foreseen is what would become of one entry.
+type Foreseen struct {
+	EntryID string
+	Outcome deadletter.Outcome
+	Reason  deadletter.Reason
+	Effect  deadletter.Effect
+}
+
+// SettleForecast stores what a dry run found about some entries, and ends the run with the last one.
+func (s *Store) SettleForecast(ctx context.Context, l Lease, run string, found []Foreseen) error {
+	err := s.fenced(ctx, l, func(ctx context.Context) error {
+		var ids, outcomes, reasons, effects []string
+		for _, f := range found {
+			ids, outcomes = append(ids, f.EntryID), append(outcomes, string(f.Outcome))
+			reasons, effects = append(reasons, string(f.Reason)), append(effects, string(f.Effect))
+		}
+		const settleForecast = `UPDATE forecast f SET outcome = x.outcome, reason = x.reason, effect = x.effect
+			FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[]) AS x (id, outcome, reason, effect)
+			WHERE f.run_id = $1::uuid AND f.entry_id = x.id AND f.outcome = ''`
+		if _, err := s.db(ctx).Exec(ctx, settleForecast, run, ids, outcomes, reasons, effects); err != nil {
+			return err
+		}
+		const finishDryRun = `UPDATE run SET status = 'completed', finished_at = replay_now() WHERE id = $1::uuid AND dry_run AND status IN ('queued', 'running')
+			AND NOT EXISTS (SELECT 1 FROM forecast WHERE run_id = $1::uuid AND outcome = '')`
+		_, err := s.db(ctx).Exec(ctx, finishDryRun, run)
+		return err
+	})
+	return interpretError("settle forecast", err)
+}
+
+// PostponeForecast lets entries of a dry run wait before they are judged.
+func (s *Store) PostponeForecast(ctx context.Context, l Lease, run string, entries []string, wait time.Duration) error {
+	err := s.fenced(ctx, l, func(ctx context.Context) error {
+		const postponeForecast = `UPDATE forecast SET due_at = replay_now() + @wait::interval WHERE run_id = @run::uuid AND entry_id = ANY (@ids::uuid[])`
+		_, err := s.db(ctx).Exec(ctx, postponeForecast, names{"run": run, "ids": entries, "wait": wait})
+		return err
+	})
+	return interpretError("postpone forecast", err)
+}
+
+// Foresees tells whether a dry run has an entry about a record, which the run itself would bring about.
+func (s *Store) Foresees(ctx context.Context, run, target, targetID string) (bool, error) {
+	const foresees = `SELECT EXISTS (SELECT 1 FROM forecast WHERE run_id = $1::uuid AND target_table = $2 AND record_key = 'k:' || $3::text)`
+	var ok bool
+	err := s.db(ctx).QueryRow(ctx, foresees, run, target, targetID).Scan(&ok)
+	return ok, interpretError("foresee record", err)
+}
+
+// stopDryRuns ends the dry runs that would have to read from a base that is halted.
+func (s *Store) stopDryRuns(ctx context.Context, base string) error {
+	const stopDryRuns = `
+		WITH stopped AS (
+			UPDATE run SET status = 'stopped', reason = 'base_halted', finished_at = replay_now()
+			WHERE dry_run AND status IN ('queued', 'running') AND id IN (SELECT run_id FROM forecast WHERE base = $1 AND outcome = '') RETURNING id
+		)
+		UPDATE forecast SET outcome = 'released' WHERE run_id IN (SELECT id FROM stopped) AND outcome = ''`
+	_, err := s.db(ctx).Exec(ctx, stopDryRuns, base)
+	return err
+}
+
+// endForecast drops what an ended dry run has not judged.
+func (s *Store) endForecast(ctx context.Context, run string) error {
+	_, err := s.db(ctx).Exec(ctx, `UPDATE forecast SET outcome = 'released' WHERE run_id = $1::uuid AND outcome = ''`, run)
+	return err
+}
