@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"strings"
 	"time"
 )
 
-// attachment is a file in a cell. Nothing is fetched: size and type are made up
-// from the name.
+// attachment is a file in a cell. Its ID is what it is; its URL is another one
+// at every reading.
 type attachment struct {
 	ID, Filename, Source string
+	Fetched              time.Time // when Airtable will have read, or failed to read, its source
 }
 
 // writeAttachments replaces the cell: an ID that is left out is deleted.
@@ -52,11 +54,17 @@ func (w *writer) attachment(f *field, m map[string]any) (attachment, error) {
 	if err != nil || source.Host == "" || (source.Scheme != "http" && source.Scheme != "https") {
 		return attachment{}, invalidAttachment(f)
 	}
-	name, ok := m["filename"].(string)
-	if !ok {
-		name = path.Base(source.Path)
+	if w.base.keepsFailing(text, w.plan.now) {
+		return attachment{}, failedUploading(f)
 	}
-	return attachment{ID: newID("att"), Filename: name, Source: text}, nil
+	name, ok := m["filename"].(string)
+	if !ok || name == "" {
+		if name = path.Base(source.Path); name == "." || name == "/" {
+			name = source.Hostname()
+		}
+	}
+	return attachment{ID: newID("att"), Filename: name, Source: text,
+		Fetched: w.plan.now.Add(time.Duration(w.options.AttachmentFetch))}, nil
 }
 
 func invalidAttachment(f *field) *apiError {
@@ -66,15 +74,17 @@ func invalidAttachment(f *field) *apiError {
 // attachmentLife is how long Airtable's file URLs live.
 const attachmentLife = 2 * time.Hour
 
-// wireAttachments gives URLs that change with the clock and expire.
+// wireAttachments gives URLs that change with the clock and expire. What only
+// the fetched file tells is absent until then.
 func wireAttachments(rd *reader, _ *field, v any) any {
 	held, _ := v.([]attachment)
 	var files []any
 	for _, file := range held {
-		files = append(files, map[string]any{
-			"id": file.ID, "filename": file.Filename, "url": rd.fileURL(file),
-			"size": len(file.Source), "type": mediaType(file.Filename),
-		})
+		shown := map[string]any{"id": file.ID, "filename": file.Filename, "url": rd.fileURL(file)}
+		if !rd.now.Before(file.Fetched) {
+			file.describe(rd, shown)
+		}
+		files = append(files, shown)
 	}
 	return files
 }
@@ -85,7 +95,7 @@ func (rd *reader) fileURL(file attachment) string {
 }
 
 func mediaType(name string) string {
-	switch path.Ext(name) {
+	switch strings.ToLower(path.Ext(name)) {
 	case ".pdf":
 		return "application/pdf"
 	case ".png":

@@ -146,24 +146,6 @@ func TestNullClearsEveryWritableType(t *testing.T) {
 	}
 }
 
-func TestAttachmentsReplaceAndKeepByID(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, noLimits())
-	files := func(value string) []any {
-		return w.api("PATCH", "/Orders/recOrder000000001", `{"fields":{"Files":`+value+`}}`).fields()["Files"].([]any)
-	}
-	two := files(`[{"url":"https://files.example.test/a.pdf"},{"url":"https://files.example.test/b.png","filename":"Bee.png"}]`)
-	a, b := two[0].(map[string]any), two[1].(map[string]any)
-	require.Equal(t, "a.pdf", a["filename"])
-	require.Equal(t, "image/png", b["type"])
-	require.NotEqual(t, "https://files.example.test/a.pdf", a["url"], "Airtable serves its own copy")
-	w.clock.nanos.Add(1e9)
-	one := files(`[{"id":"` + b["id"].(string) + `"}]`)
-	require.Len(t, one, 1, "an ID that is left out is deleted")
-	require.Equal(t, b["id"], one[0].(map[string]any)["id"])
-	require.NotEqual(t, b["url"], one[0].(map[string]any)["url"], "URLs do not last")
-}
-
 func TestTypecastReadsText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, noLimits())

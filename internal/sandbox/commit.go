@@ -114,6 +114,7 @@ func (c *commit) put(t *table, r *record, f *field, value any, bump bool) bool {
 		r.cells[f.id] = value
 	}
 	t.reindex(f, r, old, value)
+	c.fetch(f, r, value)
 	return true
 }
 

@@ -29,7 +29,7 @@ func (s *Sandbox) notifyHooks(c *commit) {
 
 func (a actor) metadata() map[string]any {
 	out := map[string]any{"source": a.source}
-	if a.source != "automation" {
+	if a.source == "client" || a.source == "publicApi" {
 		user := a.person.object()
 		user["permissionLevel"] = a.role.String()
 		out["sourceMetadata"] = map[string]any{"user": user}

@@ -6,18 +6,27 @@ import (
 	"time"
 )
 
-// deferredCall is a request that was answered, or not, and lands later.
-type deferredCall struct {
+// deferred is what happens later, by the sandbox's clock.
+type deferred struct {
 	due  time.Time
-	call *call
+	land func(at time.Time)
 }
 
+// later has something done under the lock once it is due.
+func (s *Sandbox) later(due time.Time, land func(at time.Time)) {
+	s.deferred = append(s.deferred, &deferred{due, land})
+	slices.SortStableFunc(s.deferred, func(a, b *deferred) int { return cmp.Compare(a.due.UnixNano(), b.due.UnixNano()) })
+	s.nudge()
+}
+
+// deferCall lands a request that was answered, or not, after a while.
 func (s *Sandbox) deferCall(c *call, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.deferred = append(s.deferred, &deferredCall{due: s.clock.now().Add(wait), call: c})
-	slices.SortStableFunc(s.deferred, func(a, b *deferredCall) int { return cmp.Compare(a.due.UnixNano(), b.due.UnixNano()) })
-	s.nudge()
+	s.later(s.clock.now().Add(wait), func(at time.Time) {
+		c.now = at
+		c.entry.Landed = c.serve().status
+	})
 }
 
 // settleDue lands what has become due, in order and at its own time, as if the
@@ -28,8 +37,7 @@ func (s *Sandbox) settleDue() {
 	for len(s.deferred) > 0 && !s.deferred[0].due.After(now) {
 		next := s.deferred[0]
 		s.deferred = s.deferred[1:]
-		next.call.now = next.due
-		next.call.entry.Landed = next.call.serve().status
+		next.land(next.due)
 	}
 }
 

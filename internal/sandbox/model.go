@@ -13,6 +13,7 @@ type base struct {
 	open         bool // no token is listed for it
 	transactions int
 	hooks        []*webhook
+	badFiles     map[string][]time.Time // by URL: when fetching it failed
 	traffic      meter
 }
 

@@ -74,6 +74,9 @@ type Options struct {
 	TextLimit int `json:"text_limit"`
 	// TextOverflow says what a longer one does: refuse or truncate.
 	TextOverflow string `json:"text_overflow"`
+	// AttachmentFetch is how long Airtable takes to read a file that was given by
+	// its URL; size and type are absent until then.
+	AttachmentFetch Duration `json:"attachment_fetch"`
 	// BodyLimit is the largest request body in bytes before a 413.
 	BodyLimit int `json:"body_limit"`
 	// ListOrder is the order of a listing without sort and view, which Airtable leaves open: created or shuffled.
@@ -109,6 +112,7 @@ func defaultOptions(cfg Config) Options {
 		ZeroEqualsBlank: language.ZeroEqualsBlank, NumberEqualsText: language.NumberEqualsText,
 		NewlineInLiteral: language.NewlineInLiteral,
 		CursorLife:       Duration(10 * time.Minute),
+		AttachmentFetch:  Duration(2 * time.Second),
 	}
 }
 
@@ -152,6 +156,7 @@ func (o Options) validate() error {
 	least("text_limit", o.TextLimit)
 	least("body_limit", o.BodyLimit)
 	least("cursor_life", int(o.CursorLife))
+	least("attachment_fetch", int(o.AttachmentFetch))
 	if o.StampAhead < 0 || o.StampAhead > Duration(time.Second) {
 		faults = append(faults, fmt.Errorf("stamp_ahead: %s is outside 0s to 1s", o.StampAhead))
 	}

@@ -75,7 +75,7 @@ type Sandbox struct {
 	lastTurn    int
 	faults      []*armedFault
 	lastFault   int
-	deferred    []*deferredCall
+	deferred    []*deferred
 	cursors     map[string]*cursor
 	cursorOrder []string
 	automations []*automation

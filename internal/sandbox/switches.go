@@ -53,6 +53,7 @@ var knobs = []knobGroup{
 		{Name: "richtext_rewrite", Kind: "flag", Title: "Rich text is rewritten, and cleared leaves a line end"},
 		{Name: "text_limit", Kind: "count", Title: "Longest text of a cell", Help: "In UTF-16 units; 0 sets no limit."},
 		{Name: "text_overflow", Kind: "choice", Title: "A longer text", Choices: []string{"refuse", "truncate"}},
+		{Name: "attachment_fetch", Kind: "time", Title: "Time to fetch an attachment", Help: "Until then it has no size and type; a source under .invalid fails, and the file vanishes."},
 		{Name: "body_limit", Kind: "count", Title: "Largest body of a request", Help: "In bytes; a larger one gets a 413."},
 		{Name: "list_order", Kind: "choice", Title: "Order of a listing without sort and view", Choices: []string{"created", "shuffled"}},
 		{Name: "cursor_life", Kind: "time", Title: "Life of a listing's offset", Help: "0s: it is stale at once."},

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -63,6 +64,16 @@ func (w *world) makeHook(body string) map[string]any {
 func (w *world) hook(method, id, rest, body string) answer {
 	w.t.Helper()
 	return w.send(method, "/v0/bases/"+baseID+"/webhooks/"+id+rest, body)
+}
+
+// payloads are all that a webhook has recorded.
+func (w *world) payloads(id string) []map[string]any {
+	w.t.Helper()
+	var out struct{ Payloads []map[string]any }
+	a := w.hook("GET", id, "/payloads", "")
+	require.Equal(w.t, http.StatusOK, a.status, a.body)
+	require.NoError(w.t, json.Unmarshal([]byte(a.body), &out))
+	return out.Payloads
 }
 
 func TestWebhookPayloadCarriesPreviousValues(t *testing.T) {
