@@ -121,6 +121,11 @@ func (c *call) admitted() (any, error) {
 	if c.s.options.QuotaExceeded && c.path[1] != "meta" {
 		return nil, c.s.overQuota()
 	}
+	if c.route.scope == writeSchema {
+		tx := c.s.begin(c.base, c.actor(), c.now)
+		tx.reshapes()
+		defer tx.finish()
+	}
 	return c.route.serve(c)
 }
 

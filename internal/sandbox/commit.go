@@ -27,6 +27,8 @@ type commit struct {
 	changes   []*cellChange
 	created   map[*record]*table
 	destroyed map[*record]*table
+	before    outline // the schema, where the commit changes it
+	reshaped  *schemaChange
 }
 
 func (s *Sandbox) begin(b *base, by actor, at time.Time) *commit {
@@ -37,6 +39,9 @@ func (s *Sandbox) begin(b *base, by actor, at time.Time) *commit {
 
 // apply carries out a plan and returns its records in order.
 func (c *commit) apply(p *plan) []*record {
+	if len(p.minted) > 0 {
+		c.reshapes()
+	}
 	for f, choices := range p.minted {
 		f.choices = append(f.choices, choices...)
 	}
@@ -191,7 +196,11 @@ func (c *commit) unlink(t *table, f *field, id string) {
 
 // finish tells everybody who listens. The commit must not be used afterwards.
 func (c *commit) finish() {
-	if len(c.changes) == 0 && len(c.destroyed) == 0 {
+	if c.before != nil {
+		c.reshaped = c.before.until(c.base.outline())
+		c.base.reshaped()
+	}
+	if len(c.changes) == 0 && len(c.destroyed) == 0 && c.reshaped.none() {
 		return
 	}
 	c.base.transactions++

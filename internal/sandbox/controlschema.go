@@ -27,6 +27,8 @@ func (c *control) breakField() (any, error) {
 		return nil, err
 	}
 	f := t.field(order.Field)
+	tx := c.s.reshape(t.base)
+	defer tx.finish()
 	switch {
 	case order.Create != nil && order.RenameTo == "" && !order.Delete:
 		return c.s.addByHand(t, order.Field, order.Create)
@@ -38,6 +40,13 @@ func (c *control) breakField() (any, error) {
 		return struct{}{}, f.remove()
 	}
 	return nil, refuse(http.StatusUnprocessableEntity, "rename_to, delete, create: exactly one of them is needed")
+}
+
+// reshape begins what a person does to the schema of a base.
+func (s *Sandbox) reshape(b *base) *commit {
+	tx := s.begin(b, b.human(""), s.clock.now())
+	tx.reshapes()
+	return tx
 }
 
 // fieldSpec is a field as a seed describes it.
@@ -107,7 +116,6 @@ func (f *field) remove() error {
 	}
 	delete(t.indexes, f.id)
 	f.table = nil
-	t.base.reshaped()
 	return nil
 }
 
@@ -129,6 +137,8 @@ func (c *control) breakTable() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	tx := c.s.reshape(t.base)
+	defer tx.finish()
 	switch {
 	case order.Delete == (order.RenameTo != ""):
 		return nil, refuse(http.StatusUnprocessableEntity, "rename_to, delete: exactly one of them is needed")

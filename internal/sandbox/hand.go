@@ -131,6 +131,8 @@ func (s *Sandbox) RenameField(baseID, tableName, fieldName, to string) error {
 	if err != nil {
 		return err
 	}
+	tx := s.reshape(f.table.base)
+	defer tx.finish()
 	return f.rename(to)
 }
 
@@ -142,5 +144,7 @@ func (s *Sandbox) DeleteField(baseID, tableName, fieldName string) error {
 	if err != nil {
 		return err
 	}
+	tx := s.reshape(f.table.base)
+	defer tx.finish()
 	return f.remove()
 }

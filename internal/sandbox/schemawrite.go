@@ -168,7 +168,6 @@ func (f *field) changeChoices(list []choice) error {
 		next = append(next, &ch)
 	}
 	f.choices = next
-	f.table.base.reshaped()
 	return nil
 }
 

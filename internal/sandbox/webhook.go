@@ -28,6 +28,7 @@ type webhook struct {
 	payloads []hookPayload
 	next     int // the number of the next payload
 	notify   bool
+	broken   bool // its filters name what is gone
 
 	pingDue time.Time // zero: none
 	pinging bool      // one is under way
@@ -45,15 +46,17 @@ type hookPayload struct {
 type hookFilter struct {
 	Options struct {
 		Filters struct {
-			DataTypes   []string `json:"dataTypes"`
-			Scope       string   `json:"recordChangeScope"`
-			ChangeTypes []string `json:"changeTypes"`
-			FromSources []string `json:"fromSources"`
-			Watch       []string `json:"watchDataInFieldIds"`
+			DataTypes    []string `json:"dataTypes"`
+			Scope        string   `json:"recordChangeScope"`
+			ChangeTypes  []string `json:"changeTypes"`
+			FromSources  []string `json:"fromSources"`
+			Watch        []string `json:"watchDataInFieldIds"`
+			WatchSchemas []string `json:"watchSchemasOfFieldIds"`
 		} `json:"filters"`
 		Includes struct {
-			Previous bool            `json:"includePreviousCellValues"`
-			Values   json.RawMessage `json:"includeCellValuesInFieldIds"`
+			Previous       bool            `json:"includePreviousCellValues"`
+			PreviousFields bool            `json:"includePreviousFieldDefinitions"`
+			Values         json.RawMessage `json:"includeCellValuesInFieldIds"`
 		} `json:"includes"`
 	} `json:"options"`
 }
@@ -94,7 +97,7 @@ func serveHooks(c *call) (any, error) {
 		list = append(list, map[string]any{
 			"id": h.id, "specification": h.spec, "notificationUrl": orNull(h.url),
 			"cursorForNextPayload": h.next, "areNotificationsEnabled": h.notify,
-			"isHookEnabled": h.active(c.now), "expirationTime": formatTime(h.expires),
+			"isHookEnabled": h.active(c.now) && !h.broken, "expirationTime": formatTime(h.expires),
 			"lastSuccessfulNotificationTime": h.lastSuccess(), "lastNotificationResult": h.last.json(),
 		})
 	}
@@ -159,10 +162,35 @@ func (c *call) checkHook(h *webhook) error {
 			return invalidRequest()
 		}
 	}
-	if f.Scope != "" && !c.base.hasScope(f.Scope) {
-		return unprocessable("INVALID_FILTERS", "recordChangeScope %s is no table or view of the base", f.Scope)
+	for _, source := range f.FromSources {
+		if !slices.Contains(changeSources, source) {
+			return invalidRequest()
+		}
+	}
+	if missing := c.base.misses(h.filter); missing != "" {
+		return unprocessable("INVALID_FILTERS", "%s", missing)
 	}
 	return nil
+}
+
+// changeSources are what may stand in fromSources, and in a payload's source.
+var changeSources = []string{"client", "publicApi", "formSubmission", "formPageSubmission", "automation", "system", "sync",
+	"anonymousUser", "unknown"}
+
+// misses says what the filter names that is not in the base, "" for nothing.
+func (b *base) misses(filter hookFilter) string {
+	f := filter.Options.Filters
+	if f.Scope != "" && !b.hasScope(f.Scope) {
+		return "recordChangeScope " + f.Scope + " is no table or view of the base"
+	}
+	for _, id := range slices.Concat(f.Watch, f.WatchSchemas) {
+		if !slices.ContainsFunc(b.tables, func(t *table) bool {
+			return slices.ContainsFunc(t.fields, func(f *field) bool { return f.id == id })
+		}) {
+			return "watched field " + id + " is none of the base"
+		}
+	}
+	return ""
 }
 
 // hasScope wants an ID: names are not taken here.
