@@ -119,8 +119,9 @@ func (f *field) choiceByID(id string) *choice {
 // an empty cell has no key.
 type record struct {
 	id        string
-	seq       int // order of creation
-	number    int // autoNumber
+	seq       int      // order of creation
+	number    int      // autoNumber
+	upserted  *Request // the upsert that created it, nil for none
 	created   time.Time
 	createdBy person
 	cells     map[string]any

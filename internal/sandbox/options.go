@@ -53,6 +53,9 @@ type Options struct {
 	MergeKeyCase string `json:"merge_key_case"`
 	// MergeFieldTypes says which types may be merged on: documented, or lenient (every type that is not computed, linked or a file).
 	MergeFieldTypes string `json:"merge_field_types"`
+	// UpsertRace lets two upserts of a new key that arrive within that time of each
+	// other both create a record, since no unique index stands behind them; 0: never.
+	UpsertRace Duration `json:"upsert_race"`
 
 	// BadBodyStatus answers a body that is not JSON: 400 or 422.
 	BadBodyStatus int `json:"bad_body_status"`
@@ -155,6 +158,7 @@ func (o Options) validate() error {
 	least("retry_after_on_429", int(o.RetryAfterOn429))
 	least("text_limit", o.TextLimit)
 	least("body_limit", o.BodyLimit)
+	least("upsert_race", int(o.UpsertRace))
 	least("cursor_life", int(o.CursorLife))
 	least("attachment_fetch", int(o.AttachmentFetch))
 	if o.StampAhead < 0 || o.StampAhead > Duration(time.Second) {

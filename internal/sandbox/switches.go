@@ -40,6 +40,7 @@ var knobs = []knobGroup{
 		{Name: "upsert_null_key", Kind: "choice", Title: "An empty merge value", Choices: []string{"match_empty", "create"}},
 		{Name: "duplicate_key_in_request", Kind: "choice", Title: "One new key twice in a request", Choices: []string{"create_both", "fail"}},
 		{Name: "merge_key_case", Kind: "choice", Title: "Letter case of merge values", Choices: []string{"sensitive", "insensitive"}},
+		{Name: "upsert_race", Kind: "time", Title: "Upserts of a new key that both create", Help: "When they arrive within that time of each other; 0s: never."},
 		{Name: "merge_field_types", Kind: "choice", Title: "Types that may be merged on", Choices: []string{"documented", "lenient"}},
 	}},
 	{"Requests and cells", []knob{

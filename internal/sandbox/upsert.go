@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"strings"
+	"time"
 )
 
 // upsertJSON adds who was created and who updated; records keep the order of
@@ -57,6 +58,7 @@ func (c *call) upserted(p *plan, as shape) upsertJSON {
 	out := upsertJSON{Records: c.show(records, as), Created: []string{}, Updated: []string{}}
 	for i, it := range p.items {
 		if it.record == nil {
+			records[i].upserted = c.entry
 			out.Created = append(out.Created, records[i].id)
 		} else {
 			out.Updated = append(out.Updated, records[i].id)
@@ -159,11 +161,20 @@ func (c *call) matches(keys []*field, stored []any) []*record {
 		for i, f := range keys {
 			held[i] = r.cells[f.id]
 		}
-		if c.mergeKey(held) == wanted {
+		if c.mergeKey(held) == wanted && !c.races(r) {
 			found = append(found, r)
 		}
 	}
 	return found
+}
+
+// races says whether the record is not seen yet, because another upsert that
+// came at nearly the same time created it.
+func (c *call) races(r *record) bool {
+	if r.upserted == nil || r.upserted == c.entry {
+		return false
+	}
+	return c.entry.At.Sub(r.upserted.At).Abs() < time.Duration(c.s.options.UpsertRace)
 }
 
 func (c *call) mergeKey(values []any) string {

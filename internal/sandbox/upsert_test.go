@@ -3,7 +3,9 @@ package sandbox_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -112,4 +114,51 @@ func TestUpsertSwitches(t *testing.T) {
 	require.Equal(t, http.StatusOK, w.api("PATCH", "/Orders", upsertBody(`{"fields":{"Mail":"a@example.com"}}`, `"Mail"`)).status)
 	w.set(func(o *sandbox.Options) { o.MergeFieldTypes = "documented" })
 	w.api("PATCH", "/Orders", upsertBody(`{"fields":{"Mail":"a@example.com"}}`, `"Mail"`)).fails(http.StatusUnprocessableEntity, "INVALID_REQUEST_UNKNOWN", "")
+}
+
+// Two upserts of a new key that arrive at nearly the same time may both create,
+// as nothing unique stands behind the key. Afterwards it matches twice.
+func TestUpsertsThatRaceBothCreate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, noLimits())
+	upsert := func() answer {
+		return w.api("PATCH", "/Orders", upsertBody(`{"fields":{"Order ID":"N-1","Qty":1}}`, `"Order ID"`))
+	}
+	created := func(a answer) int {
+		t.Helper()
+		require.Equal(t, http.StatusOK, a.status, a.body)
+		return len(a.json()["createdRecords"].([]any))
+	}
+	w.set(func(o *sandbox.Options) { o.UpsertRace = sandbox.Duration(100 * time.Millisecond) })
+	require.Equal(t, 1, created(upsert()))
+	w.pass(99 * time.Millisecond)
+	require.Equal(t, 1, created(upsert()))
+	w.pass(99 * time.Millisecond)
+	require.Equal(t, 0, created(upsert()), "the first is seen, the second is not yet")
+	w.pass(time.Millisecond)
+	upsert().fails(422, "INVALID_RECORDS", "More than one record matches the fields to merge on.")
+
+	w.api("PATCH", "/Orders", upsertBody(`{"fields":{"Order ID":"O-1","Qty":1}}`, `"Order ID"`))
+	require.Equal(t, 0, created(w.api("PATCH", "/Orders", upsertBody(`{"fields":{"Order ID":"O-1","Qty":2}}`, `"Order ID"`))), "a key that was there does not race")
+	w.pass(time.Second)
+	w.set(func(o *sandbox.Options) { o.UpsertRace = 0 })
+	again := func() answer {
+		return w.api("PATCH", "/Orders", upsertBody(`{"fields":{"Order ID":"N-2"}}`, `"Order ID"`))
+	}
+	require.Equal(t, 1, created(again()))
+	require.Equal(t, 0, created(again()), "without the switch nothing races")
+}
+
+// What races is told by the arrival, also of a request that lands later.
+func TestALateUpsertRacesByItsArrival(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, noLimits())
+	w.set(func(o *sandbox.Options) { o.UpsertRace = sandbox.Duration(time.Second) })
+	_, err := w.box.AddFault(sandbox.Fault{Method: http.MethodPatch, Times: 1, Status: 503, ApplyLater: sandbox.Duration(time.Minute)})
+	require.NoError(t, err)
+	body := upsertBody(`{"fields":{"Order ID":"N-1"}}`, `"Order ID"`)
+	require.Equal(t, 503, w.api("PATCH", "/Orders", body).status)
+	require.Equal(t, http.StatusOK, w.api("PATCH", "/Orders", body).status)
+	w.pass(time.Minute)
+	require.Len(t, w.api("GET", "/Orders?filterByFormula="+url.QueryEscape("{Order ID}='N-1'"), "").ids(), 2)
 }
