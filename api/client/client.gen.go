@@ -515,15 +515,22 @@ type Check struct {
 	Write  *PlannedWrite `json:"write"`
 }
 
-// Counts What became of the claimed entries; the rest is still waiting
+// Counts What became of the claimed entries; the rest is still waiting. A restore is about one entry and counts its
+// fields: claimed = restored + refused + released.
 type Counts struct {
 	Claimed           int `json:"claimed"`
 	NeedsReview       int `json:"needs_review"`
 	PartiallyReplayed int `json:"partially_replayed"`
-	Released          int `json:"released"`
-	ReplayFailed      int `json:"replay_failed"`
-	Replayed          int `json:"replayed"`
-	Superseded        int `json:"superseded"`
+
+	// Refused Of a restore: fields that were left as they are
+	Refused      int `json:"refused"`
+	Released     int `json:"released"`
+	ReplayFailed int `json:"replay_failed"`
+	Replayed     int `json:"replayed"`
+
+	// Restored Of a restore: fields that hold their former value again
+	Restored   int `json:"restored"`
+	Superseded int `json:"superseded"`
 }
 
 // Entry defines model for Entry.
@@ -765,6 +772,17 @@ type JSONValue = json.RawMessage
 // `chosen_fields`: no shared-field check for the named fields. `overwrite`: neither check.
 type Mode string
 
+// Notice defines model for Notice.
+type Notice struct {
+	Attempts  int  `json:"attempts"`
+	Delivered bool `json:"delivered"`
+
+	// Endpoint A name under `notify` in the configuration
+	Endpoint  string `json:"endpoint"`
+	Event     string `json:"event"`
+	LastError string `json:"last_error"`
+}
+
 // NullableReason A stable code that says why something failed, was skipped or was refused
 type NullableReason = Reason
 
@@ -940,9 +958,33 @@ type Replay struct {
 	ValuesBefore FieldValues `json:"values_before"`
 }
 
+// RestorePreview defines model for RestorePreview.
+type RestorePreview struct {
+	// Fields `incoming` is the value from before the replay
+	Fields []FieldCheck `json:"fields"`
+
+	// Notes What cannot be restored, and why
+	Notes []string `json:"notes"`
+
+	// Possible At least one field would be written back
+	Possible bool `json:"possible"`
+
+	// RecordID The record that the replay wrote
+	RecordID *string `json:"record_id"`
+}
+
+// RestoreRequest defines model for RestoreRequest.
+type RestoreRequest struct {
+	Reason *string `json:"reason,omitempty"`
+
+	// RequestedBy Who asks for it; the token's name by default
+	RequestedBy *string `json:"requested_by,omitempty"`
+}
+
 // Run defines model for Run.
 type Run struct {
-	// Counts What became of the claimed entries; the rest is still waiting
+	// Counts What became of the claimed entries; the rest is still waiting. A restore is about one entry and counts its
+	// fields: claimed = restored + refused + released.
 	Counts     Counts     `json:"counts"`
 	CreatedAt  time.Time  `json:"created_at"`
 	DryRun     bool       `json:"dry_run"`
@@ -958,9 +1000,12 @@ type Run struct {
 
 	// Mode `checked`: both checks (default). `unchanged_fields`: the sender check, and leaves out what changed.
 	// `chosen_fields`: no shared-field check for the named fields. `overwrite`: neither check.
-	Mode   Mode            `json:"mode"`
-	Note   string          `json:"note"`
-	Reason *NullableReason `json:"reason"`
+	Mode Mode   `json:"mode"`
+	Note string `json:"note"`
+
+	// Notices What downstream was told of it; empty in lists
+	Notices []Notice        `json:"notices"`
+	Reason  *NullableReason `json:"reason"`
 
 	// Reconciliation replayed + partially replayed = created + updated + unchanged + merged
 	Reconciliation Reconciliation `json:"reconciliation"`
@@ -1243,6 +1288,12 @@ type PressReplayParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// RestoreEntryParams defines parameters for RestoreEntry.
+type RestoreEntryParams struct {
+	// IdempotencyKey 1 to 255 visible ASCII characters, unique to what is asked for
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListRunsParams defines parameters for ListRuns.
 type ListRunsParams struct {
 	// Limit 1 or more; capped at 200
@@ -1304,6 +1355,9 @@ type PressReplayJSONRequestBody = Press
 
 // ResetEntryJSONRequestBody defines body for ResetEntry for application/json ContentType.
 type ResetEntryJSONRequestBody = Order
+
+// RestoreEntryJSONRequestBody defines body for RestoreEntry for application/json ContentType.
+type RestoreEntryJSONRequestBody = RestoreRequest
 
 // StartRunJSONRequestBody defines body for StartRun for application/json ContentType.
 type StartRunJSONRequestBody = RunRequest
@@ -1661,6 +1715,39 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/entries/{id}/reset (the `ResetEntry` operationId).
 	ResetEntry(ctx context.Context, id EntryID, body ResetEntryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PreviewRestore Tell what a restore would write back, field by field, without writing
+	//
+	// Says beforehand what cannot be restored, and why. 503 with Retry-After on a paused base, 409 on a halted one.
+	//
+	// Corresponds with GET /v1/entries/{id}/restore (the `PreviewRestore` operationId).
+	PreviewRestore(ctx context.Context, id EntryID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RestoreEntryWithBody Write the values from before the last replay back
+	//
+	// Starts a run of kind `restore`; the entry stays resolved. A field is written back only where the record still
+	// holds what the replay wrote, nobody has touched it since, and the record's version has not moved. The version
+	// stays as it is, and later entries of the record go to review (`restored`). 409: `/problems/entry-not-resolved`,
+	// `/problems/nothing-to-restore`, `/problems/not-restorable` (a creation, replaced attachments),
+	// `/problems/restore-under-way`, `/problems/already-restored`, `/problems/base-halted`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/entries/{id}/restore (the `RestoreEntry` operationId).
+	RestoreEntryWithBody(ctx context.Context, id EntryID, params *RestoreEntryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RestoreEntry Write the values from before the last replay back
+	//
+	// Starts a run of kind `restore`; the entry stays resolved. A field is written back only where the record still
+	// holds what the replay wrote, nobody has touched it since, and the record's version has not moved. The version
+	// stays as it is, and later entries of the record go to review (`restored`). 409: `/problems/entry-not-resolved`,
+	// `/problems/nothing-to-restore`, `/problems/not-restorable` (a creation, replaced attachments),
+	// `/problems/restore-under-way`, `/problems/already-restored`, `/problems/base-halted`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/entries/{id}/restore (the `RestoreEntry` operationId).
+	RestoreEntry(ctx context.Context, id EntryID, params *RestoreEntryParams, body RestoreEntryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRuns List runs, newest first
 	//
@@ -2388,6 +2475,69 @@ func (c *Client) ResetEntryWithBody(ctx context.Context, id EntryID, contentType
 // Corresponds with POST /v1/entries/{id}/reset (the `ResetEntry` operationId).
 func (c *Client) ResetEntry(ctx context.Context, id EntryID, body ResetEntryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResetEntryRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PreviewRestore Tell what a restore would write back, field by field, without writing
+//
+// Says beforehand what cannot be restored, and why. 503 with Retry-After on a paused base, 409 on a halted one.
+//
+// Corresponds with GET /v1/entries/{id}/restore (the `PreviewRestore` operationId).
+func (c *Client) PreviewRestore(ctx context.Context, id EntryID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreviewRestoreRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RestoreEntryWithBody Write the values from before the last replay back
+//
+// Starts a run of kind `restore`; the entry stays resolved. A field is written back only where the record still
+// holds what the replay wrote, nobody has touched it since, and the record's version has not moved. The version
+// stays as it is, and later entries of the record go to review (`restored`). 409: `/problems/entry-not-resolved`,
+// `/problems/nothing-to-restore`, `/problems/not-restorable` (a creation, replaced attachments),
+// `/problems/restore-under-way`, `/problems/already-restored`, `/problems/base-halted`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/entries/{id}/restore (the `RestoreEntry` operationId).
+func (c *Client) RestoreEntryWithBody(ctx context.Context, id EntryID, params *RestoreEntryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRestoreEntryRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RestoreEntry Write the values from before the last replay back
+//
+// Starts a run of kind `restore`; the entry stays resolved. A field is written back only where the record still
+// holds what the replay wrote, nobody has touched it since, and the record's version has not moved. The version
+// stays as it is, and later entries of the record go to review (`restored`). 409: `/problems/entry-not-resolved`,
+// `/problems/nothing-to-restore`, `/problems/not-restorable` (a creation, replaced attachments),
+// `/problems/restore-under-way`, `/problems/already-restored`, `/problems/base-halted`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/entries/{id}/restore (the `RestoreEntry` operationId).
+func (c *Client) RestoreEntry(ctx context.Context, id EntryID, params *RestoreEntryParams, body RestoreEntryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRestoreEntryRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -3920,6 +4070,102 @@ func NewResetEntryRequestWithBody(server string, id EntryID, contentType string,
 	return req, nil
 }
 
+// NewPreviewRestoreRequest constructs an http.Request for the PreviewRestore method
+func NewPreviewRestoreRequest(server string, id EntryID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/entries/%s/restore", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRestoreEntryRequest calls the generic RestoreEntry builder with application/json body
+func NewRestoreEntryRequest(server string, id EntryID, params *RestoreEntryParams, body RestoreEntryJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRestoreEntryRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewRestoreEntryRequestWithBody constructs an http.Request for the RestoreEntry method, with any body, and a specified content type
+func NewRestoreEntryRequestWithBody(server string, id EntryID, params *RestoreEntryParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/entries/%s/restore", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListRunsRequest constructs an http.Request for the ListRuns method
 func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, error) {
 	var err error
@@ -4748,6 +4994,41 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/entries/{id}/reset (the `ResetEntry` operationId).
 	ResetEntryWithResponse(ctx context.Context, id EntryID, body ResetEntryJSONRequestBody, reqEditors ...RequestEditorFn) (*ResetEntryResponse, error)
+
+	// PreviewRestoreWithResponse Tell what a restore would write back, field by field, without writing
+	//
+	// Says beforehand what cannot be restored, and why. 503 with Retry-After on a paused base, 409 on a halted one.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/entries/{id}/restore (the `PreviewRestore` operationId).
+	PreviewRestoreWithResponse(ctx context.Context, id EntryID, reqEditors ...RequestEditorFn) (*PreviewRestoreResponse, error)
+
+	// RestoreEntryWithBodyWithResponse Write the values from before the last replay back
+	//
+	// Starts a run of kind `restore`; the entry stays resolved. A field is written back only where the record still
+	// holds what the replay wrote, nobody has touched it since, and the record's version has not moved. The version
+	// stays as it is, and later entries of the record go to review (`restored`). 409: `/problems/entry-not-resolved`,
+	// `/problems/nothing-to-restore`, `/problems/not-restorable` (a creation, replaced attachments),
+	// `/problems/restore-under-way`, `/problems/already-restored`, `/problems/base-halted`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/entries/{id}/restore (the `RestoreEntry` operationId).
+	RestoreEntryWithBodyWithResponse(ctx context.Context, id EntryID, params *RestoreEntryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RestoreEntryResponse, error)
+
+	// RestoreEntryWithResponse Write the values from before the last replay back
+	//
+	// Starts a run of kind `restore`; the entry stays resolved. A field is written back only where the record still
+	// holds what the replay wrote, nobody has touched it since, and the record's version has not moved. The version
+	// stays as it is, and later entries of the record go to review (`restored`). 409: `/problems/entry-not-resolved`,
+	// `/problems/nothing-to-restore`, `/problems/not-restorable` (a creation, replaced attachments),
+	// `/problems/restore-under-way`, `/problems/already-restored`, `/problems/base-halted`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/entries/{id}/restore (the `RestoreEntry` operationId).
+	RestoreEntryWithResponse(ctx context.Context, id EntryID, params *RestoreEntryParams, body RestoreEntryJSONRequestBody, reqEditors ...RequestEditorFn) (*RestoreEntryResponse, error)
 
 	// ListRunsWithResponse List runs, newest first
 	//
@@ -6007,6 +6288,109 @@ func (r ResetEntryResponse) ContentType() string {
 	return ""
 }
 
+type PreviewRestoreResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RestorePreview
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PreviewRestoreResponse) GetJSON200() *RestorePreview {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PreviewRestoreResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PreviewRestoreResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PreviewRestoreResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PreviewRestoreResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PreviewRestoreResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RestoreEntryResponse202Headers the declared response headers of an HTTP 202 response for RestoreEntry
+type RestoreEntryResponse202Headers struct {
+	Location string
+}
+
+type RestoreEntryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *RestoreEntryResponse202Headers
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r RestoreEntryResponse) GetJSON202() *Run {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RestoreEntryResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RestoreEntryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RestoreEntryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RestoreEntryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RestoreEntryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListRunsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -7038,6 +7422,59 @@ func (c *ClientWithResponses) ResetEntryWithResponse(ctx context.Context, id Ent
 	return ParseResetEntryResponse(rsp)
 }
 
+// PreviewRestoreWithResponse Tell what a restore would write back, field by field, without writing
+//
+// Says beforehand what cannot be restored, and why. 503 with Retry-After on a paused base, 409 on a halted one.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/entries/{id}/restore (the `PreviewRestore` operationId).
+func (c *ClientWithResponses) PreviewRestoreWithResponse(ctx context.Context, id EntryID, reqEditors ...RequestEditorFn) (*PreviewRestoreResponse, error) {
+	rsp, err := c.PreviewRestore(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreviewRestoreResponse(rsp)
+}
+
+// RestoreEntryWithBodyWithResponse Write the values from before the last replay back
+//
+// Starts a run of kind `restore`; the entry stays resolved. A field is written back only where the record still
+// holds what the replay wrote, nobody has touched it since, and the record's version has not moved. The version
+// stays as it is, and later entries of the record go to review (`restored`). 409: `/problems/entry-not-resolved`,
+// `/problems/nothing-to-restore`, `/problems/not-restorable` (a creation, replaced attachments),
+// `/problems/restore-under-way`, `/problems/already-restored`, `/problems/base-halted`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/entries/{id}/restore (the `RestoreEntry` operationId).
+func (c *ClientWithResponses) RestoreEntryWithBodyWithResponse(ctx context.Context, id EntryID, params *RestoreEntryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RestoreEntryResponse, error) {
+	rsp, err := c.RestoreEntryWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRestoreEntryResponse(rsp)
+}
+
+// RestoreEntryWithResponse Write the values from before the last replay back
+//
+// Starts a run of kind `restore`; the entry stays resolved. A field is written back only where the record still
+// holds what the replay wrote, nobody has touched it since, and the record's version has not moved. The version
+// stays as it is, and later entries of the record go to review (`restored`). 409: `/problems/entry-not-resolved`,
+// `/problems/nothing-to-restore`, `/problems/not-restorable` (a creation, replaced attachments),
+// `/problems/restore-under-way`, `/problems/already-restored`, `/problems/base-halted`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/entries/{id}/restore (the `RestoreEntry` operationId).
+func (c *ClientWithResponses) RestoreEntryWithResponse(ctx context.Context, id EntryID, params *RestoreEntryParams, body RestoreEntryJSONRequestBody, reqEditors ...RequestEditorFn) (*RestoreEntryResponse, error) {
+	rsp, err := c.RestoreEntry(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRestoreEntryResponse(rsp)
+}
+
 // ListRunsWithResponse List runs, newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -8053,6 +8490,85 @@ func ParseResetEntryResponse(rsp *http.Response) (*ResetEntryResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParsePreviewRestoreResponse parses an HTTP response from a PreviewRestoreWithResponse call
+func ParsePreviewRestoreResponse(rsp *http.Response) (*PreviewRestoreResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PreviewRestoreResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RestorePreview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRestoreEntryResponse parses an HTTP response from a RestoreEntryWithResponse call
+func ParseRestoreEntryResponse(rsp *http.Response) (*RestoreEntryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RestoreEntryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 202:
+		var headers RestoreEntryResponse202Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil

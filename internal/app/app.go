@@ -39,6 +39,9 @@ type Options struct {
 	Grace       time.Duration
 	Version     string
 	Logger      *slog.Logger
+	// ConsoleURL is where people reach the service; empty: the dead letter table has no links, and the
+	// console takes it from each request.
+	ConsoleURL string
 	// MetricsApart keeps /metrics off the API; App.Metrics serves it elsewhere.
 	MetricsApart bool
 	// Probe is told of every step of a pass, for tests. Nil in production.
@@ -47,17 +50,19 @@ type Options struct {
 
 // App is the assembled service.
 type App struct {
-	Store   *store.Store
-	Replay  *replay.Service
-	Live    *live.Service
-	pool    *pgxpool.Pool
-	pass    *pass.Pass
-	queue   *jobs.Queue
-	ticker  *jobs.Ticker
-	handler http.Handler
-	metrics http.Handler
-	clients []*airtable.Client
-	logger  *slog.Logger
+	Store    *store.Store
+	Replay   *replay.Service
+	Live     *live.Service
+	pool     *pgxpool.Pool
+	pass     *pass.Pass
+	notifier *notify.Notifier
+	queue    *jobs.Queue
+	ticker   *jobs.Ticker
+	handler  http.Handler
+	metrics  http.Handler
+	clients  []*airtable.Client
+	logger   *slog.Logger
+	queueUI  *queueUI
 	// draining is closed when the service begins to stop.
 	draining     chan struct{}
 	beginToDrain func()
@@ -122,12 +127,12 @@ func (a *App) build(ctx context.Context, o Options, book *pipeline.Book) error {
 		return err
 	}
 	wake := func(ctx context.Context, base string) error { return a.queue.Wake(ctx, base) }
-	notifier := notify.New(notify.Config{
-		Store: a.Store, Endpoints: o.Config.Notify, Bases: o.Config.Bases,
+	a.notifier = notify.New(notify.Config{
+		Store: a.Store, Endpoints: o.Config.Notify, Bases: o.Config.Bases, Targets: o.Config.Targets, Logger: o.Logger,
 		Enqueue: func(ctx context.Context, id string) error { return a.queue.EnqueueNotification(ctx, id) },
 	})
 	passes := pass.Config{
-		Store: a.Store, Pacer: pacer, Book: book, Bases: bases, Wake: wake, Announcer: notifier, Holder: holder(),
+		Store: a.Store, Pacer: pacer, Book: book, Bases: bases, Wake: wake, Announcer: a.notifier, Holder: holder(),
 		Logger: o.Logger, Probe: o.Probe,
 	}
 	replays := replay.Config{
@@ -140,7 +145,7 @@ func (a *App) build(ctx context.Context, o Options, book *pipeline.Book) error {
 	}
 	a.pass = pass.New(passes)
 	replays.Previewer = a.pass
-	a.queue, err = jobs.New(jobs.Config{Pool: a.pool, Pass: a.pass, Deliverer: notifier, Workers: o.Workers, Grace: o.Grace, Logger: quiet(o.Logger)})
+	a.queue, err = jobs.New(jobs.Config{Pool: a.pool, Pass: a.pass, Deliverer: a.notifier, Workers: o.Workers, Grace: o.Grace, Logger: quiet(o.Logger)})
 	if err != nil {
 		return err
 	}
@@ -156,7 +161,7 @@ func (a *App) mirror(o Options, pacer *pacing.Pacer, bases []pass.Base) *mirror.
 	i := slices.IndexFunc(bases, func(b pass.Base) bool { return b.Name == d.Base })
 	return mirror.New(mirror.Config{
 		Store: a.Store, Pacer: pacer, Client: bases[i].Client, BaseName: d.Base, BaseID: bases[i].ID, Table: d.Table,
-		Retry: bases[i].Retry, Logger: o.Logger,
+		Retry: bases[i].Retry, Logger: o.Logger, ConsoleURL: o.ConsoleURL,
 	})
 }
 
@@ -192,6 +197,7 @@ func (a *App) ticks(file *config.File) *jobs.Ticker {
 		jobs.Tick{Name: "wake due bases", Every: r.RecoveryTick, Do: func(ctx context.Context) error {
 			return a.Store.WakeDueBases(ctx, r.RecoveryTick, a.queue.Wake)
 		}},
+		jobs.Tick{Name: "announce finished runs", Every: r.RecoveryTick, Do: a.notifier.AnnounceRuns},
 		jobs.Tick{Name: "sweep stuck entries", Every: r.SweepEvery, Do: a.Replay.SweepStuck},
 		jobs.Tick{Name: "sum up the tally", Every: time.Minute, Do: a.Store.SumTally},
 		jobs.Tick{Name: "forget old answers", Every: time.Hour, Do: func(ctx context.Context) error {
@@ -204,14 +210,18 @@ func (a *App) ticks(file *config.File) *jobs.Ticker {
 func (a *App) serve(o Options, registry *prometheus.Registry) (err error) {
 	a.metrics = telemetry.MetricsHandler(registry)
 	c := httpapi.Config{
-		Filing: a.Replay, Entries: a.Replay, Presses: a.Replay, Reviews: a.Replay, Payloads: a.Replay, Runs: a.Replay, Stuck: a.Replay, Bases: a.Replay,
+		Filing: a.Replay, Entries: a.Replay, Presses: a.Replay, Reviews: a.Replay, Payloads: a.Replay, Restores: a.Replay, Runs: a.Replay, Stuck: a.Replay, Bases: a.Replay,
 		Writes: a.Live, Tokens: a.Store, Answers: a.Store, Ready: a.Store.Ping, Logger: o.Logger, Registry: registry, Version: o.Version,
 		Draining: a.draining,
 	}
 	if !o.MetricsApart {
 		c.Metrics = a.metrics
 	}
-	a.handler, err = httpapi.New(c)
+	api, err := httpapi.New(c)
+	if err != nil {
+		return err
+	}
+	a.handler, err = a.withConsole(o, api)
 	return err
 }
 
@@ -247,6 +257,9 @@ func (a *App) Stop(ctx context.Context) error {
 
 // Close lets go of connections without waiting for work.
 func (a *App) Close() {
+	if a.queueUI != nil {
+		a.queueUI.stop()
+	}
 	for _, c := range a.clients {
 		c.CloseIdleConnections()
 	}

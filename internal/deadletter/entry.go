@@ -121,14 +121,17 @@ type Selector struct {
 	FirstAttemptTo   time.Time `json:"first_attempt_to,omitzero"`
 }
 
-// Counts are a run's totals by what became of its entries (mission B5).
+// Counts are a run's totals by what became of its entries (mission B5). A restore is about one entry
+// and counts its fields: claimed = restored + refused + released.
 type Counts struct {
 	Claimed, Replayed, PartiallyReplayed, Superseded, NeedsReview, ReplayFailed, Released int
+	Restored, Refused                                                                     int // of a restore alone
 }
 
-// Settled is how many of the claimed entries have an outcome or were released.
+// Settled is how many of the claimed entries, or of a restore's fields, have an outcome or were
+// released.
 func (c Counts) Settled() int {
-	return c.Replayed + c.PartiallyReplayed + c.Superseded + c.NeedsReview + c.ReplayFailed + c.Released
+	return c.Replayed + c.PartiallyReplayed + c.Superseded + c.NeedsReview + c.ReplayFailed + c.Released + c.Restored + c.Refused
 }
 
 // Reconciliation proves a run's totals (mission B5): replayed + partially replayed = created +
@@ -169,9 +172,19 @@ type Run struct {
 	Counts         Counts
 	Reconciliation Reconciliation
 	Forecast       *Forecast // of a dry run; nil otherwise
+	Notices        []Notice  // what downstream was told of it (mission B6); only where one run is shown
 	CreatedAt      time.Time
 	StartedAt      time.Time
 	FinishedAt     time.Time // zero until the last of its entries is settled, cancelled or not
+}
+
+// Notice is one message about a run to one endpoint.
+type Notice struct {
+	Endpoint  string // a key of the configuration's notify
+	Event     string
+	Delivered bool
+	Attempts  int
+	LastError string // of the last attempt; empty: none failed
 }
 
 // Finished tells whether every entry of the run has an outcome or went back.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"airtable-replay/internal/deadletter"
 	"airtable-replay/internal/httpapi"
 	"airtable-replay/internal/live"
 	"airtable-replay/internal/replay"
@@ -89,10 +90,42 @@ func TestBodyLimit(t *testing.T) {
 func TestUsualBodyLimitTakesFourMebibytes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	frame := len(`{"source_system":"s","payload":""}`)
-	body := func(n int) string { return `{"source_system":"s","payload":"` + strings.Repeat("x", n-frame) + `"}` }
+	const write = `{"source_system": "s", "payload": "x"}`
+	body := func(n int) string { return write + strings.Repeat(" ", n-len(write)) }
 	require.Equal(t, 202, b.call(t, request{method: "POST", path: "/v1/writes", body: body(4 << 20)}).status)
 	require.Equal(t, 413, b.call(t, request{method: "POST", path: "/v1/writes", body: body(4<<20 + 1)}).status)
+}
+
+// A payload of 1 MiB is taken whichever way it comes, one of a byte more is refused by name; what
+// counts is its own length, not that of its spelling in the request.
+func TestPayloadLimit(t *testing.T) {
+	t.Parallel()
+	full := strings.Repeat("x", deadletter.MaxPayload-1)
+	for name, c := range map[string]struct {
+		request
+		field string
+	}{
+		"filing":             {request{method: "POST", path: "/v1/entries", body: `{"source_system": "s", "reason_code": "other", "first_attempt_at": "2026-10-04T08:00:00Z", "raw_payload": "PAYLOAD"}`}, "raw_payload"},
+		"edit":               {request{method: "PUT", path: entryPath + "/payload", body: `{"reason": "mended", "raw_payload": "PAYLOAD"}`}, "raw_payload"},
+		"one write":          {request{method: "POST", path: "/v1/writes", body: `{"source_system": "s", "payload": "PAYLOAD"}`}, "payload"},
+		"a write of several": {request{method: "POST", path: "/v1/writes", body: `{"writes": [{"source_system": "s", "payload": {}}, {"source_system": "s", "payload": "PAYLOAD"}]}`}, "writes[1].payload"},
+		"validation":         {request{method: "POST", path: "/v1/validate", body: `{"source_system": "s", "payload": "PAYLOAD"}`}, "payload"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			q := c.request
+			q.body = strings.Replace(c.body, "PAYLOAD", full+`\u00fc`, 1) // two bytes in UTF-8
+			p := b.call(t, q).problem(t)
+			require.Equal(t, "/problems/invalid-request", p.Type)
+			require.Equal(t, c.field, p.Errors[0].Field)
+			require.Equal(t, "max_bytes", p.Errors[0].Rule)
+			require.Contains(t, p.Errors[0].Detail, "1048577 bytes")
+			require.Empty(t, b.calls)
+			q.body = strings.Replace(c.body, "PAYLOAD", full+`\u0041`, 1)
+			require.Less(t, b.call(t, q).status, 300)
+		})
+	}
 }
 
 func TestEncodedBodiesAreRefused(t *testing.T) {

@@ -131,6 +131,19 @@ func goldenReviewsAndRuns() map[string]golden {
 		"assign_entries": {request{method: "POST", path: "/v1/entries/owner", body: `{"ids": ["` + entryID + `"], "assigned_owner": ""}`}, func(b *bundle) {
 			b.bulk.Changed = []string{entryID}
 		}},
+		"restore_entry": {request{method: "POST", path: entryPath + "/restore", body: `{"requested_by": "ada", "reason": "a wrong feed"}`}, func(b *bundle) {
+			b.run.Kind, b.run.RequestedBy, b.run.Note, b.run.Selector = deadletter.RunRestore, "ada", "a wrong feed", deadletter.Selector{IDs: []string{entryID}}
+			b.run.Status, b.run.Counts = deadletter.RunCompleted, deadletter.Counts{Claimed: 3, Restored: 2, Refused: 1}
+		}},
+		"preview_restore": {request{method: "GET", path: entryPath + "/restore"}, func(b *bundle) {
+			b.restore = replay.RestorePreview{Possible: true, RecordID: "recOrder000000001", Notes: []string{"Note was left as it is: edited <since>."}, Fields: []deadletter.FieldCheck{
+				{Field: "Amount", Current: json.Number("9007199254740993.10"), Incoming: nil, Action: deadletter.FieldWrite, Why: "it holds what the replay wrote"},
+				{Field: "Note", Current: "c", Incoming: "a", Action: deadletter.FieldSkip, Why: "edited <since>"},
+			}}
+		}},
+		"preview_impossible_restore": {request{method: "GET", path: entryPath + "/restore"}, func(b *bundle) {
+			b.restore.Notes = []string{"the replay created the record"}
+		}},
 		"start_run": {request{method: "POST", path: "/v1/runs", body: `{"selector": {"reason": "no_match", "first_attempt_from": "2026-10-01T00:00:00+02:00"}, "dry_run": true}`}, func(b *bundle) {
 			b.run.Selector, b.run.DryRun = deadletter.Selector{Reason: deadletter.ReasonNoMatch, FirstAttemptFrom: at(0)}, true
 		}},

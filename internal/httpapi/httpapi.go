@@ -24,6 +24,7 @@ type Config struct {
 	Presses  pressService
 	Reviews  reviewService
 	Payloads payloadService
+	Restores restoreService
 	Runs     runService
 	Stuck    stuckService
 	Bases    baseService
@@ -83,7 +84,7 @@ func (s *server) strict() oapi.ServerInterface {
 
 func (c Config) validate() error {
 	for name, service := range map[string]any{
-		"Filing": c.Filing, "Entries": c.Entries, "Presses": c.Presses, "Reviews": c.Reviews, "Payloads": c.Payloads, "Runs": c.Runs,
+		"Filing": c.Filing, "Entries": c.Entries, "Presses": c.Presses, "Reviews": c.Reviews, "Payloads": c.Payloads, "Restores": c.Restores, "Runs": c.Runs,
 		"Stuck": c.Stuck, "Bases": c.Bases, "Writes": c.Writes, "Tokens": c.Tokens, "Answers": c.Answers,
 	} {
 		if service == nil {

@@ -36,6 +36,8 @@ var operations = map[string]operation{
 	"POST /v1/entries/{id}/owner":   {"AssignOwner", ScopeReplay, false},
 	"PUT /v1/entries/{id}/payload":  {"EditPayload", ScopeReplay, false},
 	"GET /v1/entries/{id}/payloads": {"ListPayloads", ScopeRead, false},
+	"GET /v1/entries/{id}/restore":  {"PreviewRestore", ScopeReplay, false},
+	"POST /v1/entries/{id}/restore": {"RestoreEntry", ScopeReplay, true},
 	"POST /v1/entries/ignore":       {"IgnoreEntries", ScopeReplay, false},
 	"POST /v1/entries/reopen":       {"ReopenEntries", ScopeAdmin, false},
 	"POST /v1/entries/owner":        {"AssignEntries", ScopeReplay, false},

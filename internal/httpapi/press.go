@@ -138,17 +138,9 @@ func previewJSON(p replay.Preview) (oapi.Preview, error) {
 	if err != nil {
 		return oapi.Preview{}, err
 	}
-	checks := make([]oapi.FieldCheck, len(p.Verdict.Checks))
-	for i, c := range p.Verdict.Checks {
-		current, err := valueJSON(c.Current)
-		if err != nil {
-			return oapi.Preview{}, err
-		}
-		incoming, err := valueJSON(c.Incoming)
-		if err != nil {
-			return oapi.Preview{}, err
-		}
-		checks[i] = oapi.FieldCheck{Field: c.Field, Current: current, Incoming: incoming, Action: oapi.FieldCheckAction(c.Action), Why: c.Why}
+	checks, err := checksJSON(p.Verdict.Checks)
+	if err != nil {
+		return oapi.Preview{}, err
 	}
 	return oapi.Preview{
 		Outcome: oapi.Outcome(p.Verdict.Outcome), Reason: reasonOrNull(p.Verdict.Reason), Note: p.Verdict.Note,

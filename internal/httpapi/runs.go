@@ -191,14 +191,23 @@ func runJSON(r deadletter.Run) oapi.Run {
 		Counts: oapi.Counts{
 			Claimed: c.Claimed, Replayed: c.Replayed, PartiallyReplayed: c.PartiallyReplayed, Superseded: c.Superseded,
 			NeedsReview: c.NeedsReview, ReplayFailed: c.ReplayFailed, Released: c.Released,
+			Restored: c.Restored, Refused: c.Refused,
 		},
 		Reconciliation: oapi.Reconciliation{
 			Created: t.Created, Updated: t.Updated, Unchanged: t.Unchanged, Merged: t.Merged, Balanced: t.Balanced,
 			SkippedByReason: tally(t.SkippedByReason),
 		},
-		LeftOut: r.LeftOut, Forecast: forecastJSON(r.Forecast),
+		LeftOut: r.LeftOut, Forecast: forecastJSON(r.Forecast), Notices: noticesJSON(r.Notices),
 		CreatedAt: r.CreatedAt.UTC(), StartedAt: instantOrNull(r.StartedAt), FinishedAt: instantOrNull(r.FinishedAt),
 	}
+}
+
+func noticesJSON(told []deadletter.Notice) []oapi.Notice {
+	out := make([]oapi.Notice, len(told))
+	for i, n := range told {
+		out[i] = oapi.Notice{Endpoint: n.Endpoint, Event: n.Event, Delivered: n.Delivered, Attempts: n.Attempts, LastError: n.LastError}
+	}
+	return out
 }
 
 func forecastJSON(f *deadletter.Forecast) *oapi.Forecast {

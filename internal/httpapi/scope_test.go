@@ -109,7 +109,7 @@ func TestConfigMustBeComplete(t *testing.T) {
 	_, err := httpapi.New(httpapi.Config{})
 	require.ErrorContains(t, err, "is missing")
 	s := newServices()
-	c := httpapi.Config{Filing: s, Entries: s, Presses: s, Reviews: s, Payloads: s, Runs: s, Stuck: s, Bases: s, Writes: s, Tokens: tokens{}, Answers: &answers{}}
+	c := httpapi.Config{Filing: s, Entries: s, Presses: s, Reviews: s, Payloads: s, Restores: s, Runs: s, Stuck: s, Bases: s, Writes: s, Tokens: tokens{}, Answers: &answers{}}
 	_, err = httpapi.New(c)
 	require.ErrorContains(t, err, "Logger")
 	c.Stuck = nil

@@ -44,6 +44,12 @@ type reviewService interface {
 	AssignEntries(ctx context.Context, ids []string, owner, by string) (replay.BulkResult, error)
 }
 
+type restoreService interface {
+	RestoreEntry(ctx context.Context, r replay.RestoreRequest) (deadletter.Run, error)
+	// PreviewRestore writes nothing (mission A2).
+	PreviewRestore(ctx context.Context, id string) (replay.RestorePreview, error)
+}
+
 type payloadService interface {
 	EditPayload(ctx context.Context, p replay.PayloadEdit) (deadletter.Entry, error)
 	// ListPayloads lists the payload as filed and every edit, the oldest first.

@@ -37,6 +37,7 @@ type services struct {
 	reset    int
 	payloads []deadletter.Payload
 	bulk     replay.BulkResult
+	restore  replay.RestorePreview
 	evidence string
 	broken   error // of evidence that is under way
 	watching bool  // the run is watched without end
@@ -45,7 +46,7 @@ type services struct {
 // emptyEvidence is a bundle of a run without entries.
 const emptyEvidence = `{"run": {"id": "` + runID + `", "kind": "run", "status": "queued", "reason": null, "dry_run": false, "mode": "checked", "requested_by": "", "note": "",
 	"selector": {}, "left_out": 0, "counts": {"claimed": 0, "replayed": 0, "partially_replayed": 0, "superseded": 0, "needs_review": 0, "replay_failed": 0, "released": 0},
-	"reconciliation": {"created": 0, "updated": 0, "unchanged": 0, "merged": 0, "balanced": true, "skipped_by_reason": {}}, "forecast": null,
+	"reconciliation": {"created": 0, "updated": 0, "unchanged": 0, "merged": 0, "balanced": true, "skipped_by_reason": {}}, "forecast": null, "notices": [],
 	"created_at": "2026-10-04T09:00:00Z", "started_at": null, "finished_at": null}, "entries": []}`
 
 func newServices() *services {
@@ -166,6 +167,14 @@ func (s *services) EditPayload(ctx context.Context, p replay.PayloadEdit) (deadl
 
 func (s *services) ListPayloads(ctx context.Context, id string) ([]deadletter.Payload, error) {
 	return s.payloads, s.call(ctx, id)
+}
+
+func (s *services) RestoreEntry(ctx context.Context, r replay.RestoreRequest) (deadletter.Run, error) {
+	return s.run, s.call(ctx, r)
+}
+
+func (s *services) PreviewRestore(ctx context.Context, id string) (replay.RestorePreview, error) {
+	return s.restore, s.call(ctx, id)
 }
 
 func (s *services) StartRun(ctx context.Context, r replay.RunRequest) (deadletter.Run, error) {

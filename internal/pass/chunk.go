@@ -47,7 +47,10 @@ type member struct {
 	problem *deadletter.Problem
 	// mismatch says that configuration and base disagree, so that no payload of the source could pass.
 	mismatch bool
-	settled  bool // its outcome is stored
+	settled  bool   // its outcome is stored
+	fetched  []byte // the sender's current state, where it stands in for the payload (C5)
+	asked    bool   // the sender was asked for it
+	fetch    string // what came of asking, for the notes; empty: not asked, or it gave its state
 }
 
 // found is a record that was read by an item's key.
@@ -69,6 +72,11 @@ func (p *Pass) newChunk(hold *pacing.Hold, c store.Chunk) *chunk {
 func (w *chunk) newItem(in store.Item) *item {
 	it := &item{Item: in}
 	for _, m := range in.Members {
+		if m.Kind == deadletter.MemberRestore {
+			r := w.newRestore(m)
+			it.source, it.members = r.source, append(it.members, r)
+			continue
+		}
 		source, ok := w.Book.Source(m.Source)
 		if ok && source.Target != w.target {
 			ok = false
@@ -97,7 +105,7 @@ func unknownSource(name string) *deadletter.Problem {
 // work takes the chunk through all hops. What fails on the way is stored by the hop that met it.
 func (w *chunk) work(ctx context.Context) error {
 	for _, hop := range []func(context.Context) error{
-		w.settleKnown, w.prepare, w.read, w.observe, w.decide, w.send,
+		w.settleKnown, w.prepare, w.read, w.observe, w.decide, w.reextract, w.send,
 	} {
 		if err := hop(ctx); err != nil || w.done {
 			return err

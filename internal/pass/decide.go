@@ -60,6 +60,9 @@ func (it *item) refs() []store.MemberRef {
 // planFor decides; a creation that a member's own rules forbid makes that member's problem and is
 // decided again without it.
 func (w *chunk) planFor(it *item) deadletter.Plan {
+	if it.restores() {
+		return deadletter.DecideRestore(w.restoreCase(it))
+	}
 	for {
 		plan := deadletter.Decide(w.caseOf(it))
 		if plan.Action != deadletter.ActionCreate {
@@ -87,7 +90,7 @@ func (w *chunk) caseOf(it *item) deadletter.Case {
 		c.Members = append(c.Members, deadletter.Member{
 			ID: m.ID, Kind: m.Kind, Operation: m.Operation, Sends: m.source.Sends, Fields: m.write.Fields, Version: m.version(),
 			Versionless: m.write.Versionless, FirstAttemptAt: m.FirstAttemptAt, Order: m.Order, Mode: m.Mode, Chosen: m.Chosen, Expect: m.Expect,
-			Wrote: m.Wrote, Problem: m.problem,
+			Wrote: m.Wrote, Problem: m.problem, Reextracted: m.fetched != nil,
 			Waited: m.Kind == deadletter.MemberWrite && w.now.Sub(m.FirstAttemptAt).Seconds() > liveGrace,
 		})
 	}
@@ -110,6 +113,7 @@ func (it *item) settlements() []store.Settlement {
 		if v.InWrite() && it.plan.Writes() || it.members[i].settled {
 			continue
 		}
+		v.Note = join(v.Note, it.members[i].fetch)
 		s := it.members[i].settles(v)
 		if v.Outcome == deadletter.NeedsReview {
 			s.ReviewGroup = group

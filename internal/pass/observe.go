@@ -2,6 +2,7 @@ package pass
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"airtable-replay/internal/deadletter"
@@ -160,6 +161,7 @@ func landed(in store.OpenIntent, m store.IntentMember, l landing) store.Settleme
 	s := store.Settlement{
 		MemberRef: m.MemberRef, Verdict: m.Verdict, ValuesBefore: before, RecordID: l.recordID, Effect: effect(in, m, l),
 		Wrote: in.Version, Tries: max(1, l.tries), StatusCode: l.status, Dates: in.Dates,
+		Fetched: m.Fetched,
 	}
 	s.Verdict.Note = join(s.Verdict.Note, l.note)
 	if l.forestalled {
@@ -192,6 +194,7 @@ func (w *chunk) markAfter(m store.Mark, in store.OpenIntent, recordID string, fi
 		for k, v := range m.Guards {
 			next.Guards[k] = v
 		}
+		next.Restored = stillRestored(m.Restored, in)
 	}
 	if s := w.clockSource(in.Clock); s != nil && !in.Version.IsZero() {
 		stored, err := s.ReadVersion(fields)
@@ -210,6 +213,14 @@ func (w *chunk) markAfter(m store.Mark, in store.OpenIntent, recordID string, fi
 		next.Guards[name] = deadletter.GuardMark{Stamp: stamp, Value: fields[name]}
 	}
 	return next
+}
+
+// stillRestored are the version fields under which the record's values are older than its version says,
+// after a landing: all but the one that it raised (A2).
+func stillRestored(clocks []string, in store.OpenIntent) []string {
+	c, ok := in.Version.Compare(in.VersionBefore)
+	raised := in.Clock == "" || !in.Version.IsZero() && (!ok || c > 0)
+	return slices.DeleteFunc(slices.Clone(clocks), func(clock string) bool { return raised && clock == in.Clock })
 }
 
 // clockSource is a source that keeps its versions in this field of the target.

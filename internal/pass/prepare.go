@@ -48,6 +48,10 @@ func (w *chunk) use(s *pipeline.Schema) {
 func (w *chunk) validate() (surprised bool) {
 	for _, it := range w.live() {
 		for _, m := range it.members {
+			if m.Kind == deadletter.MemberRestore {
+				w.prepareRestore(it, m)
+				continue
+			}
 			write, invalid := m.source.Validate(m.RawPayload, m.Operation, w.schema)
 			m.write, m.problem, m.mismatch = write, nil, false
 			if invalid == nil {

@@ -90,7 +90,7 @@ func (w *chunk) intend(it *item) store.Intend {
 	in.Dates = w.businessDates(it)
 	for i, v := range it.plan.Verdicts {
 		if v.InWrite() {
-			in.Members = append(in.Members, store.IntentMember{MemberRef: it.members[i].MemberRef, Verdict: v})
+			in.Members = append(in.Members, store.IntentMember{MemberRef: it.members[i].MemberRef, Verdict: v, Fetched: it.members[i].fetched})
 		}
 	}
 	return in
@@ -181,7 +181,7 @@ func (w *chunk) answered(o *outgoing, res airtable.WriteResult, i int) store.Lan
 	rec := res.Records[i]
 	in := store.OpenIntent{Intent: deadletter.Intent{
 		ID: o.id, Creates: o.item.plan.Action == deadletter.ActionCreate, RecordID: rec.ID, Fields: o.item.plan.Fields,
-		Before: o.item.plan.Before, Version: o.item.plan.Version,
+		Before: o.item.plan.Before, Version: o.item.plan.Version, VersionBefore: o.intent.VersionBefore,
 	}, Clock: o.intent.Clock, Dates: o.intent.Dates}
 	l := landing{recordID: rec.ID, created: created(res, i), status: http.StatusOK}
 	l.forestalled = in.Creates && !l.created && len(o.item.open) == 0

@@ -75,6 +75,7 @@ type runRecord struct {
 	Counts         countsRecord         `json:"counts"`
 	Reconciliation totalsRecord         `json:"reconciliation"`
 	Forecast       *forecastRecord      `json:"forecast"`
+	Notices        []noticeRecord       `json:"notices"`
 	CreatedAt      time.Time            `json:"created_at"`
 	StartedAt      *time.Time           `json:"started_at"`
 	FinishedAt     *time.Time           `json:"finished_at"`
@@ -88,6 +89,8 @@ type countsRecord struct {
 	NeedsReview       int `json:"needs_review"`
 	ReplayFailed      int `json:"replay_failed"`
 	Released          int `json:"released"`
+	Restored          int `json:"restored"`
+	Refused           int `json:"refused"`
 }
 
 type totalsRecord struct {
@@ -112,14 +115,26 @@ type forecastRecord struct {
 	Seconds  int                        `json:"seconds"`
 }
 
+type noticeRecord struct {
+	Endpoint  string `json:"endpoint"`
+	Event     string `json:"event"`
+	Delivered bool   `json:"delivered"`
+	Attempts  int    `json:"attempts"`
+	LastError string `json:"last_error"`
+}
+
 func recordOf(r deadletter.Run) runRecord {
 	c, t := r.Counts, r.Reconciliation
 	out := runRecord{
 		ID: r.ID, Kind: r.Kind, Status: r.Status, Reason: orNull(r.Reason), DryRun: r.DryRun, Mode: r.Mode, RequestedBy: r.RequestedBy, Note: r.Note,
 		Selector: r.Selector, LeftOut: r.LeftOut,
-		Counts:         countsRecord{c.Claimed, c.Replayed, c.PartiallyReplayed, c.Superseded, c.NeedsReview, c.ReplayFailed, c.Released},
+		Counts:         countsRecord{c.Claimed, c.Replayed, c.PartiallyReplayed, c.Superseded, c.NeedsReview, c.ReplayFailed, c.Released, c.Restored, c.Refused},
 		Reconciliation: totalsRecord{t.Created, t.Updated, t.Unchanged, t.Merged, t.Balanced, t.SkippedByReason},
+		Notices:        []noticeRecord{},
 		CreatedAt:      r.CreatedAt.UTC(), StartedAt: orNull(r.StartedAt.UTC()), FinishedAt: orNull(r.FinishedAt.UTC()),
+	}
+	for _, n := range r.Notices {
+		out.Notices = append(out.Notices, noticeRecord(n))
 	}
 	if f := r.Forecast; f != nil {
 		out.Forecast = &forecastRecord{f.Selected, f.Checked, f.Outcomes, f.Reasons, f.Created, f.Updated, f.Merged, f.Records, f.Requests, wholeSeconds(f.Duration)}

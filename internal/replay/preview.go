@@ -34,9 +34,7 @@ func (s *Service) PreviewReplay(ctx context.Context, r PreviewRequest) (Preview,
 		return Preview{}, upstream(err)
 	}
 	if p.Waits {
-		return Preview{}, &deadletter.Error{
-			Code: deadletter.CodeUnavailable, Message: "an earlier write of this record may still land; its fate is known within two minutes", RetryAfter: 30 * time.Second,
-		}
+		return Preview{}, stillLanding()
 	}
 	return Preview{Verdict: p.Plan.Verdicts[0], RecordID: p.RecordID, Action: p.Plan.Action, Version: p.Plan.Version}, nil
 }
@@ -47,7 +45,11 @@ func (s *Service) openBase(ctx context.Context, e deadletter.Entry) (string, err
 	if !ok {
 		return "", nil
 	}
-	b, err := s.Store.FindBase(ctx, src.Target.Base)
+	return s.openNamed(ctx, src.Target.Base)
+}
+
+func (s *Service) openNamed(ctx context.Context, name string) (string, error) {
+	b, err := s.Store.FindBase(ctx, name)
 	switch {
 	case err != nil:
 		return "", err

@@ -13,6 +13,8 @@ import (
 // previewer decides about one entry from a fresh read, and stores nothing.
 type previewer interface {
 	PreviewReplay(ctx context.Context, base string, it store.Item) (pass.Preview, error)
+	// PreviewRestore does the same for a write that is to be taken back.
+	PreviewRestore(ctx context.Context, base string, it store.Item) (pass.Preview, error)
 }
 
 // intake reads rows that exist only in the dead letter table (T2).

@@ -18,7 +18,7 @@ type BaseState struct {
 	HaltedBy       string
 	Reason         string    // of the halt or of the pause
 	PausedUntil    time.Time // zero: not paused
-	WaitingEntries int
+	WaitingEntries int       // restores included
 	WaitingWrites  int
 	WaitingMirror  int
 	LeaseHolder    string // empty: nobody works on it
@@ -46,7 +46,7 @@ func (s *Store) basesWhere(ctx context.Context, where string, args ...any) ([]Ba
 	listBases := `
 		SELECT name, halted_at IS NOT NULL, halted_at, halted_by, CASE WHEN halted_at IS NOT NULL THEN halt_reason WHEN paused_until > replay_now() THEN pause_reason ELSE '' END,
 			CASE WHEN paused_until > replay_now() THEN paused_until END,
-			(SELECT count(*) FROM entry WHERE base = b.name AND status = 'replaying'),
+			(SELECT count(*) FROM entry WHERE base = b.name AND status = 'replaying') + (SELECT count(*) FROM restore WHERE base = b.name AND status = 'queued'),
 			(SELECT count(*) FROM write WHERE base = b.name AND status = 'queued'),
 			(SELECT count(*) FROM mirror_row WHERE base = b.name AND dirty_at IS NOT NULL),
 			CASE WHEN lease_until > replay_now() THEN lease_holder ELSE '' END, CASE WHEN lease_until > replay_now() THEN lease_until END
@@ -97,6 +97,17 @@ func (s *Store) HaltBase(ctx context.Context, base, reason, actor string) (first
 			note:  "The base was halted before this entry was written: " + reason,
 			where: "e.base = @base", args: pgx.NamedArgs{"base": base},
 		})
+		if err != nil {
+			return err
+		}
+		runs, err := s.releaseRestores(ctx, release{
+			reason: deadletter.ReasonBaseHalted, actor: actor, note: "The base was halted before anything was restored: " + reason,
+			where: "r.base = @base", args: pgx.NamedArgs{"base": base},
+		})
+		if err != nil {
+			return err
+		}
+		_, err = s.FinishRuns(ctx, runs)
 		return err
 	})
 	return first, interpretError("halt base", err)

@@ -22,7 +22,7 @@ type Chunk struct {
 }
 
 // Item is one record of a chunk: the intents that are open on it and what waits for it, either live
-// writes or entries, never both. Members may be empty: then only the intents are to be looked at.
+// writes, or entries, or one restore. Members may be empty: then only the intents are to be looked at.
 type Item struct {
 	Ref      RecordRef
 	TargetID string // the sender's ID; empty where the payload does not tell
@@ -36,7 +36,7 @@ type Item struct {
 type MemberRef struct {
 	Kind     deadletter.MemberKind
 	ID       string
-	Claim    int64 // 0 for live writes
+	Claim    int64 // 0 for live writes and restores
 	Revision int   // of the payload
 }
 
@@ -61,6 +61,7 @@ type Member struct {
 	By             string
 	Alone          bool
 	Flags          []string
+	Restoring      *Restoring // what a restore takes back; nil for entries and live writes
 }
 
 // Mark is what is remembered of a record, by version field.
@@ -68,6 +69,7 @@ type Mark struct {
 	RecordID  string
 	Clocks    map[string]ClockMark
 	Guards    map[string]deadletter.GuardMark
+	Restored  []string  // version fields under which a write was taken back since they last rose (A2)
 	RestUntil time.Time // zero: does not rest
 	Resting   bool
 	Deaths    int
@@ -83,7 +85,7 @@ type ClockMark struct {
 // Of is the mark as a decision under one version field needs it.
 func (m Mark) Of(clock string) deadletter.Mark {
 	c := m.Clocks[clock]
-	return deadletter.Mark{RecordID: m.RecordID, Highest: c.Highest, Stored: c.Stored, Guards: m.Guards}
+	return deadletter.Mark{RecordID: m.RecordID, Highest: c.Highest, Stored: c.Stored, Guards: m.Guards, Restored: len(m.Restored) > 0}
 }
 
 // OpenIntent is a stored write whose fate is not settled yet (R2).
@@ -104,7 +106,8 @@ type OpenIntent struct {
 type IntentMember struct {
 	MemberRef
 	Verdict deadletter.Verdict
-	Held    bool // still replaying under the same claim, or still queued
+	Fetched []byte // the sender's state that was written in place of the payload (C5); nil: the payload was
+	Held    bool   // still replaying under the same claim, or still queued
 }
 
 // Attempt is one sending of an intent.

@@ -55,8 +55,14 @@ func (s *Store) releaseEnded(ctx context.Context, wait []Postpone) error {
 	var ids []string
 	for _, p := range wait {
 		for _, m := range p.Members {
-			if m.Kind == deadletter.MemberEntry {
+			switch m.Kind {
+			case deadletter.MemberEntry:
 				ids = append(ids, m.ID)
+			case deadletter.MemberRestore:
+				if err := s.releaseEndedRestore(ctx, m.ID); err != nil {
+					return err
+				}
+			case deadletter.MemberWrite:
 			}
 		}
 	}
@@ -125,14 +131,20 @@ func (s *Store) postpone(ctx context.Context, p Postpone) error {
 	if p.Counted {
 		tries = 1
 	}
-	var entries, writes []string
+	var entries, writes, restores []string
 	claims := []int64{}
 	for _, m := range p.Members {
-		if m.Kind == deadletter.MemberWrite {
+		switch m.Kind {
+		case deadletter.MemberWrite:
 			writes = append(writes, m.ID)
-			continue
+		case deadletter.MemberRestore:
+			restores = append(restores, m.ID)
+		case deadletter.MemberEntry:
+			entries, claims = append(entries, m.ID), append(claims, m.Claim)
 		}
-		entries, claims = append(entries, m.ID), append(claims, m.Claim)
+	}
+	if err := s.postponeRestores(ctx, restores, p); err != nil {
+		return err
 	}
 	args := names{
 		"wait": p.Wait, "until": orNull(p.Until), "tries": tries, "status": orNullInt(p.Status), "error": text(p.Error), "alone": p.Alone,

@@ -96,7 +96,8 @@ func (s *Store) withoutRecords(ctx context.Context, settle []Settlement, left []
 	const membersOfRecords = `
 		WITH record AS (SELECT * FROM unnest($2::text[], $3::text[]) AS r (target_table, record_key))
 		SELECT id::text FROM entry JOIN record USING (target_table, record_key) WHERE id = ANY ($1::uuid[])
-		UNION ALL SELECT id::text FROM write JOIN record USING (target_table, record_key) WHERE id = ANY ($1::uuid[])`
+		UNION ALL SELECT id::text FROM write JOIN record USING (target_table, record_key) WHERE id = ANY ($1::uuid[])
+		UNION ALL SELECT id::text FROM restore JOIN record USING (target_table, record_key) WHERE id = ANY ($1::uuid[])`
 	gone, err := s.idsOf(ctx, "find members of records", membersOfRecords, ids, targets, keys)
 	return slices.DeleteFunc(slices.Clone(settle), func(v Settlement) bool { return slices.Contains(gone, v.ID) }), err
 }
@@ -113,7 +114,8 @@ func (s *Store) heldMembers(ctx context.Context, refs []MemberRef) (map[string]b
 	const lockMembers = `
 		(SELECT id::text, claim FROM entry WHERE id = ANY ($1::uuid[]) AND status = 'replaying' ORDER BY id FOR NO KEY UPDATE)`
 	const lockWrites = `SELECT id::text, 0::bigint FROM write WHERE id = ANY ($1::uuid[]) AND status = 'queued' ORDER BY id FOR NO KEY UPDATE`
-	for _, q := range []string{lockMembers, lockWrites} {
+	const lockRestores = `SELECT id::text, 0::bigint FROM restore WHERE id = ANY ($1::uuid[]) AND status = 'queued' ORDER BY id FOR NO KEY UPDATE`
+	for _, q := range []string{lockMembers, lockWrites, lockRestores} {
 		rows, err := s.db(ctx).Query(ctx, q, ids)
 		if err != nil {
 			return nil, err
@@ -181,6 +183,7 @@ func (s *Store) storeIntentMembers(ctx context.Context, id string, members []Int
 	var kinds, ids, verdicts []string
 	var claims []int64
 	var revisions []int32
+	var fetched [][]byte
 	for _, m := range members {
 		verdict, err := doc(m.Verdict)
 		if err != nil {
@@ -188,13 +191,14 @@ func (s *Store) storeIntentMembers(ctx context.Context, id string, members []Int
 		}
 		kinds, ids, verdicts = append(kinds, string(m.Kind)), append(ids, m.ID), append(verdicts, verdict)
 		claims, revisions = append(claims, m.Claim), append(revisions, int32(m.Revision))
+		fetched = append(fetched, m.Fetched)
 	}
 	const storeMembers = `
-		INSERT INTO intent_member (intent_id, kind, member_id, claim, revision, verdict)
-		SELECT @intent, kind, id, claim, revision, verdict::json
-		FROM unnest(@kinds::text[], @ids::uuid[], @claims::bigint[], @revisions::int[], @verdicts::text[]) AS m (kind, id, claim, revision, verdict)`
+		INSERT INTO intent_member (intent_id, kind, member_id, claim, revision, verdict, fetched)
+		SELECT @intent, kind, id, claim, revision, verdict::json, fetched
+		FROM unnest(@kinds::text[], @ids::uuid[], @claims::bigint[], @revisions::int[], @verdicts::text[], @fetched::bytea[]) AS m (kind, id, claim, revision, verdict, fetched)`
 	_, err := s.db(ctx).Exec(ctx, storeMembers, names{
-		"intent": id, "kinds": kinds, "ids": ids, "claims": claims, "revisions": revisions, "verdicts": verdicts,
+		"intent": id, "kinds": kinds, "ids": ids, "claims": claims, "revisions": revisions, "verdicts": verdicts, "fetched": fetched,
 	})
 	return err
 }
@@ -272,9 +276,10 @@ type intentMember struct {
 
 func (s *Store) intentMembers(ctx context.Context, intents []string) ([]intentMember, error) {
 	const listMembers = `
-		SELECT m.intent_id::text, m.kind, m.member_id::text, m.claim, m.revision, m.verdict,
-			coalesce(e.status = 'replaying' AND e.claim = m.claim, w.status = 'queued', false)
+		SELECT m.intent_id::text, m.kind, m.member_id::text, m.claim, m.revision, m.verdict, m.fetched,
+			coalesce(e.status = 'replaying' AND e.claim = m.claim, w.status = 'queued', r.status = 'queued', false)
 		FROM intent_member m LEFT JOIN entry e ON m.kind = 'entry' AND e.id = m.member_id LEFT JOIN write w ON m.kind = 'write' AND w.id = m.member_id
+			LEFT JOIN restore r ON m.kind = 'restore' AND r.id = m.member_id
 		WHERE m.intent_id = ANY ($1::uuid[]) ORDER BY m.intent_id, m.member_id`
 	rows, err := s.db(ctx).Query(ctx, listMembers, intents)
 	if err != nil {
@@ -282,7 +287,7 @@ func (s *Store) intentMembers(ctx context.Context, intents []string) ([]intentMe
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (m intentMember, err error) {
 		var verdict []byte
-		if err = row.Scan(&m.intent, &m.Kind, &m.ID, &m.Claim, &m.Revision, &verdict, &m.Held); err != nil {
+		if err = row.Scan(&m.intent, &m.Kind, &m.ID, &m.Claim, &m.Revision, &verdict, &m.Fetched, &m.Held); err != nil {
 			return m, err
 		}
 		return m, read(verdict, &m.Verdict)
@@ -310,7 +315,10 @@ func (s *Store) StoreFact(ctx context.Context, intentID string, f Fact) error {
 		if err != nil {
 			return err
 		}
-		return s.tellLanded(ctx, in, in.entries())
+		if err := s.tellLanded(ctx, in, in.entries()); err != nil {
+			return err
+		}
+		return s.tellRestored(ctx, in)
 	})
 	return interpretError("store fact", err)
 }

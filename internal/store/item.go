@@ -26,17 +26,22 @@ func (s *Store) ItemOf(ctx context.Context, e deadletter.Entry) (it Item, err er
 		if m.Filed, err = parseVersion(version); err != nil {
 			return err
 		}
-		l := &loading{Chunk: &Chunk{Target: e.TargetTable}, at: map[string]int{key: 0}}
-		l.Items = []Item{{Ref: RecordRef{Target: e.TargetTable, Key: key}, TargetID: e.TargetID}}
-		if err := s.loadAround(ctx, l); err != nil {
-			return err
-		}
-		it = l.Items[0]
-		it.Members = []Member{m}
+		it, err = s.itemAround(ctx, RecordRef{Target: e.TargetTable, Key: key}, m)
 		it.Siblings = without(it.Siblings, e.ID)
-		return nil
+		return err
 	})
 	return it, interpretError("load item", err)
+}
+
+// itemAround is one member with what matters to its record.
+func (s *Store) itemAround(ctx context.Context, ref RecordRef, m Member) (Item, error) {
+	l := newLoading([]RecordRef{ref})
+	if err := s.loadAround(ctx, l); err != nil {
+		return Item{}, err
+	}
+	it := l.Items[0]
+	it.Members = []Member{m}
+	return it, nil
 }
 
 func without(list []string, id string) []string {

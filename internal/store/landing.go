@@ -49,7 +49,10 @@ func (s *Store) settleLanding(ctx context.Context, d Landing) error {
 		return err
 	}
 	others := slices.DeleteFunc(d.Intent.entries(), func(id string) bool { return slices.Contains(settled, id) })
-	return s.tellLanded(ctx, d.Intent, others)
+	if err := s.tellLanded(ctx, d.Intent, others); err != nil {
+		return err
+	}
+	return s.tellRestored(ctx, d.Intent)
 }
 
 func (s *Store) closeIntent(ctx context.Context, id string, fate deadletter.Fate) error {

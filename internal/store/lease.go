@@ -19,8 +19,8 @@ type Lease struct {
 const sqlNow = `(SELECT replay_now())`
 
 // dueWork tells, as an SQL condition over @base, whether anything of a base can be worked on now:
-// an intent to look at, a write or an entry that is due and whose record does not rest, a row to
-// mirror. Each is looked for in the order of its index, however many there are.
+// an intent to look at, a write, an entry or a restore that is due and whose record does not rest, a
+// row to mirror. Each is looked for in the order of its index, however many there are.
 const dueWork = `coalesce(
 	(SELECT true FROM intent i WHERE i.base = @base AND i.state = 'open' AND i.look_at <= ` + sqlNow + ` ORDER BY i.look_at LIMIT 1),
 	(SELECT true FROM write w LEFT JOIN record_mark m USING (target_table, record_key)
@@ -28,6 +28,7 @@ const dueWork = `coalesce(
 	(SELECT true FROM entry w LEFT JOIN record_mark m USING (target_table, record_key)
 		WHERE w.base = @base AND w.status = 'replaying' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + ` ORDER BY ` + entryOrder + ` LIMIT 1),
 	(SELECT true FROM (` + dueForecast + `) f),
+	(SELECT true ` + dueRestore + ` ORDER BY w.due_at LIMIT 1),
 	(SELECT true FROM mirror_row r WHERE r.base = @base AND r.dirty_at IS NOT NULL AND r.due_at <= ` + sqlNow + ` ORDER BY r.due_at LIMIT 1),
 	false)`
 
@@ -128,6 +129,11 @@ func (s *Store) fence(ctx context.Context, l Lease) error {
 		return ErrStale
 	}
 	return nil
+}
+
+// Renew renews a lease by progress that stores nothing.
+func (s *Store) Renew(ctx context.Context, l Lease) error {
+	return interpretError("renew lease", s.fence(ctx, l))
 }
 
 // fenced runs do in a transaction that holds the lease.

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// loading fills a chunk: each record with its live writes or its entries, whichever are asked for
-// first, within the bounds of a chunk.
+// loading fills a chunk: each record with its live writes, its restore or its entries, whichever are
+// asked for first, within the bounds of a chunk.
 type loading struct {
 	*Chunk
 	at      map[string]int // key -> item
@@ -19,14 +19,24 @@ type loading struct {
 	bytes   int
 }
 
-func (s *Store) loadChunk(ctx context.Context, base string, refs []RecordRef, entriesFirst bool) (Chunk, error) {
+func newLoading(refs []RecordRef) *loading {
 	l := &loading{Chunk: &Chunk{Target: refs[0].Target}, at: map[string]int{}, members: chunkMembers, bytes: chunkBytes}
-	for _, r := range refs {
-		l.place(r)
+	for i, r := range refs {
+		l.at[r.Key] = i
+		it := Item{Ref: r}
+		if id, ok := strings.CutPrefix(r.Key, "k:"); ok {
+			it.TargetID = id
+		}
+		l.Items = append(l.Items, it)
 	}
-	loads := []func(context.Context, string, *loading) error{s.loadWrites, s.loadEntries}
+	return l
+}
+
+func (s *Store) loadChunk(ctx context.Context, base string, refs []RecordRef, entriesFirst bool) (Chunk, error) {
+	l := newLoading(refs)
+	loads := []func(context.Context, string, *loading) error{s.loadWrites, s.loadRestores, s.loadEntries}
 	if entriesFirst {
-		slices.Reverse(loads)
+		loads = append(loads[1:], s.loadWrites)
 	}
 	for _, load := range loads {
 		if err := load(ctx, base, l); err != nil {

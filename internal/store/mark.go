@@ -26,7 +26,7 @@ func (s *Store) FindMark(ctx context.Context, ref RecordRef) (Mark, error) {
 }
 
 func (s *Store) marks(ctx context.Context, target string, keys []string) (map[string]Mark, error) {
-	const listMarks = `SELECT record_key, record_id, clocks, guards, rest_until, coalesce(rest_until > replay_now(), false), deaths
+	const listMarks = `SELECT record_key, record_id, clocks, guards, restored, rest_until, coalesce(rest_until > replay_now(), false), deaths
 		FROM record_mark WHERE target_table = $1 AND record_key = ANY ($2)`
 	rows, err := s.db(ctx).Query(ctx, listMarks, target, keys)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Store) marks(ctx context.Context, target string, keys []string) (map[st
 	var clocks, guards []byte
 	var m Mark
 	var rest instant
-	_, err = pgx.ForEachRow(rows, []any{&key, &m.RecordID, &clocks, &guards, &rest, &m.Resting, &m.Deaths}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&key, &m.RecordID, &clocks, &guards, &m.Restored, &rest, &m.Resting, &m.Deaths}, func() error {
 		m.RestUntil = rest.Time
 		var err error
 		if m.Clocks, err = readClocks(clocks); err != nil {
@@ -106,11 +106,11 @@ func (s *Store) saveMark(ctx context.Context, ref RecordRef, m Mark, clearRest b
 		return err
 	}
 	const saveMark = `
-		INSERT INTO record_mark (target_table, record_key, record_id, clocks, guards) VALUES (@target, @key, @record, @clocks, @guards)
-		ON CONFLICT (target_table, record_key) DO UPDATE SET record_id = @record, clocks = @clocks, guards = @guards, deaths = 0,
+		INSERT INTO record_mark (target_table, record_key, record_id, clocks, guards, restored) VALUES (@target, @key, @record, @clocks, @guards, @restored)
+		ON CONFLICT (target_table, record_key) DO UPDATE SET record_id = @record, clocks = @clocks, guards = @guards, restored = @restored, deaths = 0,
 			rest_until = CASE WHEN @clear THEN NULL ELSE record_mark.rest_until END`
 	_, err = s.db(ctx).Exec(ctx, saveMark, names{
-		"target": ref.Target, "key": ref.Key, "record": m.RecordID, "clocks": clockText, "guards": guardText, "clear": clearRest,
+		"target": ref.Target, "key": ref.Key, "record": m.RecordID, "clocks": clockText, "guards": guardText, "restored": append([]string{}, m.Restored...), "clear": clearRest,
 	})
 	return err
 }

@@ -116,6 +116,9 @@ func (s *Store) tally(ctx context.Context, rs []deadletter.Run) error {
 	if err := s.tallySkipped(ctx, ids, at); err != nil {
 		return err
 	}
+	if err := s.tallyRestores(ctx, ids, at); err != nil {
+		return err
+	}
 	for i := range rs {
 		rs[i].Reconciliation.Balanced = balanced(rs[i])
 	}
@@ -171,9 +174,12 @@ func countEffect(r *deadletter.Reconciliation, e deadletter.Effect, n int) {
 	}
 }
 
-// balanced is the equation of mission B5; it holds for a run that is not finished yet only if
+// balanced is the equation of mission B5, for a restore that of its fields; it holds for a run that is not finished yet only if
 // nothing is open.
 func balanced(r deadletter.Run) bool {
+	if r.Kind == deadletter.RunRestore {
+		return r.Counts.Claimed == r.Counts.Settled()
+	}
 	written := r.Counts.Replayed + r.Counts.PartiallyReplayed
 	effects := r.Reconciliation.Created + r.Reconciliation.Updated + r.Reconciliation.Unchanged + r.Reconciliation.Merged
 	return r.Counts.Claimed == r.Counts.Settled() && written == effects

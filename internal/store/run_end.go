@@ -107,6 +107,11 @@ func (s *Store) endRun(ctx context.Context, id string, e runEnd) (ended bool, er
 		}); err != nil {
 			return err
 		}
+		if _, err = s.releaseRestores(ctx, release{
+			reason: e.reason, actor: e.actor, note: e.words, where: "r.id = @ended::uuid", args: pgx.NamedArgs{"ended": id},
+		}); err != nil {
+			return err
+		}
 		if err := s.endForecast(ctx, id); err != nil {
 			return err
 		}

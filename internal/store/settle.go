@@ -22,6 +22,7 @@ type Settlement struct {
 	Flags        []deadletter.Flag
 	ReviewGroup  string   // entries that one decision sent to review share it
 	Dates        []string // business dates of the record before and after its write (B6)
+	Fetched      []byte   // the sender's state that was written in place of the payload (C5)
 	Filing       *Filing  // a live write that becomes an entry (L2)
 }
 
@@ -36,24 +37,29 @@ func (s *Store) Settle(ctx context.Context, l Lease, settle []Settlement) error 
 
 // settleAll returns the entries that it settled.
 func (s *Store) settleAll(ctx context.Context, settle []Settlement) (settled []string, err error) {
-	var writes, runs []string
+	var others, runs []string
 	for _, v := range settle {
-		if v.Kind == deadletter.MemberWrite {
-			if err := s.settleWrite(ctx, v); err != nil {
-				return nil, err
-			}
-			writes = append(writes, v.ID)
-			continue
+		var run string
+		var ok bool
+		switch v.Kind {
+		case deadletter.MemberWrite:
+			err = s.settleWrite(ctx, v)
+			others = append(others, v.ID)
+		case deadletter.MemberRestore:
+			run, err = s.settleRestore(ctx, v)
+			others = append(others, v.ID)
+		case deadletter.MemberEntry:
+			run, ok, err = s.settleEntry(ctx, v)
 		}
-		run, ok, err := s.settleEntry(ctx, v)
 		if err != nil {
 			return nil, err
 		}
+		runs = append(runs, run)
 		if ok {
-			settled, runs = append(settled, v.ID), append(runs, run)
+			settled = append(settled, v.ID)
 		}
 	}
-	if err := s.forgiveDeaths(ctx, settled, writes); err != nil {
+	if err := s.forgiveDeaths(ctx, settled, others); err != nil {
 		return nil, err
 	}
 	if _, err := s.FinishRuns(ctx, distinct(runs)); err != nil {
@@ -63,15 +69,16 @@ func (s *Store) settleAll(ctx context.Context, settle []Settlement) (settled []s
 }
 
 // forgiveDeaths gives the records of settled members a fresh start: a pass has survived them (R7).
-func (s *Store) forgiveDeaths(ctx context.Context, entries, writes []string) error {
-	if len(entries)+len(writes) == 0 {
+func (s *Store) forgiveDeaths(ctx context.Context, entries, others []string) error {
+	if len(entries)+len(others) == 0 {
 		return nil
 	}
 	const forgiveDeaths = `
 		UPDATE record_mark m SET deaths = 0 FROM (
-			SELECT target_table, record_key FROM entry WHERE id = ANY ($1::uuid[]) UNION SELECT target_table, record_key FROM write WHERE id = ANY ($2::uuid[])) r
+			SELECT target_table, record_key FROM entry WHERE id = ANY ($1::uuid[]) UNION SELECT target_table, record_key FROM write WHERE id = ANY ($2::uuid[])
+			UNION SELECT target_table, record_key FROM restore WHERE id = ANY ($2::uuid[])) r
 		WHERE m.target_table = r.target_table AND m.record_key = r.record_key AND m.deaths > 0`
-	_, err := s.db(ctx).Exec(ctx, forgiveDeaths, entries, writes)
+	_, err := s.db(ctx).Exec(ctx, forgiveDeaths, entries, others)
 	return err
 }
 
@@ -80,11 +87,7 @@ func (s *Store) settleEntry(ctx context.Context, v Settlement) (run string, ok b
 	if err != nil {
 		return "", false, err
 	}
-	skippedBy := map[deadletter.Reason]int{}
-	for _, k := range v.Verdict.Skipped {
-		skippedBy[k.Reason]++
-	}
-	skippedCounts, err := doc(skippedBy)
+	skippedCounts, err := skippedBy(v)
 	if err != nil {
 		return "", false, err
 	}
@@ -123,6 +126,15 @@ func (s *Store) settleEntry(ctx context.Context, v Settlement) (run string, ok b
 	return ids[0], true, nil
 }
 
+// skippedBy counts the fields that were left out, by reason.
+func skippedBy(v Settlement) (string, error) {
+	counts := map[deadletter.Reason]int{}
+	for _, k := range v.Verdict.Skipped {
+		counts[k.Reason]++
+	}
+	return doc(counts)
+}
+
 func settlementDocs(v Settlement) (fields, skipped, before, detail string, err error) {
 	if fields, err = doc(v.Verdict.Fields); err != nil {
 		return
@@ -133,10 +145,14 @@ func settlementDocs(v Settlement) (fields, skipped, before, detail string, err e
 	if before, err = doc(v.ValuesBefore); err != nil {
 		return
 	}
-	detail, err = doc(map[string]any{
+	account := map[string]any{
 		"fields_replayed": v.Verdict.Fields, "fields_skipped": tellSkips(v.Verdict.Skipped), "values_before": v.ValuesBefore, "record_id": v.RecordID,
 		"effect": v.Effect, "status_code": v.StatusCode, "error_detail": text(v.ErrorDetail), "attempts": v.Tries,
-	})
+	}
+	if v.Fetched != nil {
+		account["fetched_payload"] = text(string(v.Fetched))
+	}
+	detail, err = doc(account)
 	return
 }
 

@@ -96,9 +96,9 @@ func (s *Store) pickRecords(ctx context.Context, base string, entriesFirst bool)
 	if err := s.turnRuns(ctx, base); err != nil {
 		return nil, err
 	}
-	queries := []string{dueIntents, dueWrites, duePresses, dueOfRun}
+	queries := []string{dueIntents, dueWrites, dueRestores, duePresses, dueOfRun}
 	if entriesFirst {
-		queries = []string{dueIntents, duePresses, dueOfRun, dueWrites}
+		queries = []string{dueIntents, dueRestores, duePresses, dueOfRun, dueWrites}
 	}
 	var all []candidate
 	for _, q := range queries {
@@ -147,4 +147,12 @@ func (s *Store) OpenWork(ctx context.Context, target, targetID string) (bool, er
 	var open bool
 	err := s.db(ctx).QueryRow(ctx, openWork, target, targetID).Scan(&open)
 	return open, interpretError("find open work", err)
+}
+
+// QueuedWrites tells whether live writes wait for a record.
+func (s *Store) QueuedWrites(ctx context.Context, ref RecordRef) (bool, error) {
+	const queuedWrites = `SELECT EXISTS (SELECT 1 FROM write WHERE target_table = $1 AND record_key = $2 AND status = 'queued')`
+	var queued bool
+	err := s.db(ctx).QueryRow(ctx, queuedWrites, ref.Target, ref.Key).Scan(&queued)
+	return queued, interpretError("find queued writes", err)
 }

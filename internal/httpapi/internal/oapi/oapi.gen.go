@@ -513,15 +513,22 @@ type Check struct {
 	Write  *PlannedWrite `json:"write"`
 }
 
-// Counts What became of the claimed entries; the rest is still waiting
+// Counts What became of the claimed entries; the rest is still waiting. A restore is about one entry and counts its
+// fields: claimed = restored + refused + released.
 type Counts struct {
 	Claimed           int `json:"claimed"`
 	NeedsReview       int `json:"needs_review"`
 	PartiallyReplayed int `json:"partially_replayed"`
-	Released          int `json:"released"`
-	ReplayFailed      int `json:"replay_failed"`
-	Replayed          int `json:"replayed"`
-	Superseded        int `json:"superseded"`
+
+	// Refused Of a restore: fields that were left as they are
+	Refused      int `json:"refused"`
+	Released     int `json:"released"`
+	ReplayFailed int `json:"replay_failed"`
+	Replayed     int `json:"replayed"`
+
+	// Restored Of a restore: fields that hold their former value again
+	Restored   int `json:"restored"`
+	Superseded int `json:"superseded"`
 }
 
 // Entry defines model for Entry.
@@ -763,6 +770,17 @@ type JSONValue = json.RawMessage
 // `chosen_fields`: no shared-field check for the named fields. `overwrite`: neither check.
 type Mode string
 
+// Notice defines model for Notice.
+type Notice struct {
+	Attempts  int  `json:"attempts"`
+	Delivered bool `json:"delivered"`
+
+	// Endpoint A name under `notify` in the configuration
+	Endpoint  string `json:"endpoint"`
+	Event     string `json:"event"`
+	LastError string `json:"last_error"`
+}
+
 // NullableReason A stable code that says why something failed, was skipped or was refused
 type NullableReason = Reason
 
@@ -938,9 +956,33 @@ type Replay struct {
 	ValuesBefore FieldValues `json:"values_before"`
 }
 
+// RestorePreview defines model for RestorePreview.
+type RestorePreview struct {
+	// Fields `incoming` is the value from before the replay
+	Fields []FieldCheck `json:"fields"`
+
+	// Notes What cannot be restored, and why
+	Notes []string `json:"notes"`
+
+	// Possible At least one field would be written back
+	Possible bool `json:"possible"`
+
+	// RecordID The record that the replay wrote
+	RecordID *string `json:"record_id"`
+}
+
+// RestoreRequest defines model for RestoreRequest.
+type RestoreRequest struct {
+	Reason *string `json:"reason,omitempty"`
+
+	// RequestedBy Who asks for it; the token's name by default
+	RequestedBy *string `json:"requested_by,omitempty"`
+}
+
 // Run defines model for Run.
 type Run struct {
-	// Counts What became of the claimed entries; the rest is still waiting
+	// Counts What became of the claimed entries; the rest is still waiting. A restore is about one entry and counts its
+	// fields: claimed = restored + refused + released.
 	Counts     Counts     `json:"counts"`
 	CreatedAt  time.Time  `json:"created_at"`
 	DryRun     bool       `json:"dry_run"`
@@ -956,9 +998,12 @@ type Run struct {
 
 	// Mode `checked`: both checks (default). `unchanged_fields`: the sender check, and leaves out what changed.
 	// `chosen_fields`: no shared-field check for the named fields. `overwrite`: neither check.
-	Mode   Mode            `json:"mode"`
-	Note   string          `json:"note"`
-	Reason *NullableReason `json:"reason"`
+	Mode Mode   `json:"mode"`
+	Note string `json:"note"`
+
+	// Notices What downstream was told of it; empty in lists
+	Notices []Notice        `json:"notices"`
+	Reason  *NullableReason `json:"reason"`
 
 	// Reconciliation replayed + partially replayed = created + updated + unchanged + merged
 	Reconciliation Reconciliation `json:"reconciliation"`
@@ -1241,6 +1286,12 @@ type PressReplayParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// RestoreEntryParams defines parameters for RestoreEntry.
+type RestoreEntryParams struct {
+	// IdempotencyKey 1 to 255 visible ASCII characters, unique to what is asked for
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListRunsParams defines parameters for ListRuns.
 type ListRunsParams struct {
 	// Limit 1 or more; capped at 200
@@ -1302,6 +1353,9 @@ type PressReplayJSONRequestBody = Press
 
 // ResetEntryJSONRequestBody defines body for ResetEntry for application/json ContentType.
 type ResetEntryJSONRequestBody = Order
+
+// RestoreEntryJSONRequestBody defines body for RestoreEntry for application/json ContentType.
+type RestoreEntryJSONRequestBody = RestoreRequest
 
 // StartRunJSONRequestBody defines body for StartRun for application/json ContentType.
 type StartRunJSONRequestBody = RunRequest
@@ -1383,6 +1437,12 @@ type ServerInterface interface {
 	// ResetEntry Return a replaying entry to pending review
 	// (POST /v1/entries/{id}/reset)
 	ResetEntry(w http.ResponseWriter, r *http.Request, id EntryID)
+	// PreviewRestore Tell what a restore would write back, field by field, without writing
+	// (GET /v1/entries/{id}/restore)
+	PreviewRestore(w http.ResponseWriter, r *http.Request, id EntryID)
+	// RestoreEntry Write the values from before the last replay back
+	// (POST /v1/entries/{id}/restore)
+	RestoreEntry(w http.ResponseWriter, r *http.Request, id EntryID, params RestoreEntryParams)
 	// ListRuns List runs, newest first
 	// (GET /v1/runs)
 	ListRuns(w http.ResponseWriter, r *http.Request, params ListRunsParams)
@@ -1545,6 +1605,18 @@ func (_ Unimplemented) PressReplay(w http.ResponseWriter, r *http.Request, id En
 // ResetEntry Return a replaying entry to pending review
 // (POST /v1/entries/{id}/reset)
 func (_ Unimplemented) ResetEntry(w http.ResponseWriter, r *http.Request, id EntryID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// PreviewRestore Tell what a restore would write back, field by field, without writing
+// (GET /v1/entries/{id}/restore)
+func (_ Unimplemented) PreviewRestore(w http.ResponseWriter, r *http.Request, id EntryID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RestoreEntry Write the values from before the last replay back
+// (POST /v1/entries/{id}/restore)
+func (_ Unimplemented) RestoreEntry(w http.ResponseWriter, r *http.Request, id EntryID, params RestoreEntryParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2465,6 +2537,82 @@ func (siw *ServerInterfaceWrapper) ResetEntry(w http.ResponseWriter, r *http.Req
 	handler.ServeHTTP(w, r)
 }
 
+// PreviewRestore operation middleware
+func (siw *ServerInterfaceWrapper) PreviewRestore(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PreviewRestore(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RestoreEntry operation middleware
+func (siw *ServerInterfaceWrapper) RestoreEntry(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id EntryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RestoreEntryParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RestoreEntry(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListRuns operation middleware
 func (siw *ServerInterfaceWrapper) ListRuns(w http.ResponseWriter, r *http.Request) {
 
@@ -2941,6 +3089,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/entries/{id}/payloads", wrapper.ListPayloads)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/entries/{id}/restore", wrapper.PreviewRestore)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/entries/{id}/restore", wrapper.RestoreEntry)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/runs", wrapper.ListRuns)
@@ -3860,6 +4014,94 @@ func (response ResetEntrydefaultApplicationProblemPlusJSONResponse) VisitResetEn
 	return err
 }
 
+type PreviewRestoreRequestObject struct {
+	ID EntryID `json:"id"`
+}
+
+type PreviewRestoreResponseObject interface {
+	VisitPreviewRestoreResponse(w http.ResponseWriter) error
+}
+
+type PreviewRestore200JSONResponse RestorePreview
+
+func (response PreviewRestore200JSONResponse) VisitPreviewRestoreResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewRestoredefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PreviewRestoredefaultApplicationProblemPlusJSONResponse) VisitPreviewRestoreResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreEntryRequestObject struct {
+	ID     EntryID `json:"id"`
+	Params RestoreEntryParams
+	Body   *RestoreEntryJSONRequestBody
+}
+
+type RestoreEntryResponseObject interface {
+	VisitRestoreEntryResponse(w http.ResponseWriter) error
+}
+
+type RestoreEntry202ResponseHeaders struct {
+	Location string
+}
+
+type RestoreEntry202JSONResponse struct {
+	Body    Run
+	Headers RestoreEntry202ResponseHeaders
+}
+
+func (response RestoreEntry202JSONResponse) VisitRestoreEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreEntrydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RestoreEntrydefaultApplicationProblemPlusJSONResponse) VisitRestoreEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRunsRequestObject struct {
 	Params ListRunsParams
 }
@@ -4424,6 +4666,12 @@ type StrictServerInterface interface {
 	// ResetEntry Return a replaying entry to pending review
 	// (POST /v1/entries/{id}/reset)
 	ResetEntry(ctx context.Context, request ResetEntryRequestObject) (ResetEntryResponseObject, error)
+	// PreviewRestore Tell what a restore would write back, field by field, without writing
+	// (GET /v1/entries/{id}/restore)
+	PreviewRestore(ctx context.Context, request PreviewRestoreRequestObject) (PreviewRestoreResponseObject, error)
+	// RestoreEntry Write the values from before the last replay back
+	// (POST /v1/entries/{id}/restore)
+	RestoreEntry(ctx context.Context, request RestoreEntryRequestObject) (RestoreEntryResponseObject, error)
 	// ListRuns List runs, newest first
 	// (GET /v1/runs)
 	ListRuns(ctx context.Context, request ListRunsRequestObject) (ListRunsResponseObject, error)
@@ -5119,6 +5367,69 @@ func (sh *strictHandler) ResetEntry(w http.ResponseWriter, r *http.Request, id E
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ResetEntryResponseObject); ok {
 		if err := validResponse.VisitResetEntryResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PreviewRestore operation middleware
+func (sh *strictHandler) PreviewRestore(w http.ResponseWriter, r *http.Request, id EntryID) {
+	var request PreviewRestoreRequestObject
+
+	request.ID = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PreviewRestore(ctx, request.(PreviewRestoreRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PreviewRestore")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PreviewRestoreResponseObject); ok {
+		if err := validResponse.VisitPreviewRestoreResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RestoreEntry operation middleware
+func (sh *strictHandler) RestoreEntry(w http.ResponseWriter, r *http.Request, id EntryID, params RestoreEntryParams) {
+	var request RestoreEntryRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	var body RestoreEntryJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		if !errors.Is(err, io.EOF) {
+			sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+			return
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RestoreEntry(ctx, request.(RestoreEntryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RestoreEntry")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RestoreEntryResponseObject); ok {
+		if err := validResponse.VisitRestoreEntryResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -1,0 +1,73 @@
+package pass
+
+import (
+	"context"
+	"fmt"
+
+	"airtable-replay/internal/deadletter"
+	"airtable-replay/internal/pacing"
+	"airtable-replay/internal/pipeline"
+	"airtable-replay/internal/store"
+)
+
+// newRestore is an order to take a write back, on its way through the hops of every other item (R12).
+// It reads and writes the version field of that write, whoever feeds the target today.
+func (w *chunk) newRestore(m store.Member) *member {
+	r := &member{Member: m, source: w.clockSource(m.Restoring.Clock)}
+	if r.source == nil {
+		r.problem = &deadletter.Problem{
+			Reason: deadletter.ReasonUnknownSource,
+			Detail: fmt.Sprintf("No source of the configuration keeps its versions in field %q of the target any more, so nothing tells whether the record has newer data. Nothing was restored.", m.Restoring.Clock),
+		}
+	}
+	return r
+}
+
+// restores tells whether what waits for the record is a restore; then it is the only member.
+func (it *item) restores() bool {
+	return len(it.members) == 1 && it.members[0].Kind == deadletter.MemberRestore
+}
+
+// prepareRestore names the fields to be read: those that the table still has.
+func (w *chunk) prepareRestore(it *item, m *member) {
+	m.write = pipeline.Write{Key: it.TargetID, Fields: map[string]any{}}
+	for name, value := range m.Restoring.Before {
+		if w.rules.Fields[name].Kind != "" {
+			m.write.Fields[name] = value
+		}
+	}
+}
+
+// restoreCase is the input of the decision about a restore.
+func (w *chunk) restoreCase(it *item) deadletter.RestoreCase {
+	m := it.members[0]
+	r := m.Restoring
+	return deadletter.RestoreCase{
+		ID: m.ID, Rules: w.rules, Matches: it.records(it.source), Mark: it.Mark.Of(r.Clock), RecordID: r.RecordID,
+		Wrote: r.Wrote, Before: r.Before, Version: r.Version, VersionBefore: r.VersionBefore, Rewritten: r.Rewritten, Problem: m.problem,
+	}
+}
+
+// PreviewRestore decides about one restore from a fresh read, and writes and stores nothing (A2). It
+// takes up to two request slots.
+func (p *Pass) PreviewRestore(ctx context.Context, base string, it store.Item) (Preview, error) {
+	now, err := p.Store.Now(ctx)
+	if err != nil {
+		return Preview{}, err
+	}
+	w := p.newChunk(&pacing.Hold{Lease: store.Lease{Base: base}}, store.Chunk{Target: it.Ref.Target, Items: []store.Item{it}, Now: now})
+	w.hold = nil
+	one := w.items[0]
+	if w.target != nil && one.members[0].problem == nil {
+		for _, hop := range []func(context.Context) error{w.prepare, w.read} {
+			if err := hop(ctx); err != nil {
+				return Preview{}, err
+			}
+		}
+	}
+	out := Preview{Plan: w.planFor(one), Waits: len(it.Intents) > 0}
+	if len(one.found) == 1 {
+		out.RecordID = one.found[0].id
+	}
+	return out, nil
+}
