@@ -345,6 +345,7 @@ CREATE TABLE intent_member (
     claim     bigint NOT NULL,
     revision  int    NOT NULL,
     verdict   json   NOT NULL,
+    fetched   bytea, -- the sender's state that is written in place of the payload (C5)
     PRIMARY KEY (intent_id, member_id)
 );
 CREATE INDEX intent_member_by_member ON intent_member (member_id);
@@ -407,12 +408,14 @@ CREATE TABLE notification (
     id           uuid PRIMARY KEY,
     endpoint     text        NOT NULL,
     event        text        NOT NULL,
+    about        text        NOT NULL DEFAULT '', -- ID of a run, name of a base
     payload      json        NOT NULL,
     created_at   timestamptz NOT NULL DEFAULT replay_now(),
     delivered_at timestamptz,
     attempts     int         NOT NULL DEFAULT 0,
     last_error   text        NOT NULL DEFAULT ''
 );
+CREATE INDEX notification_about ON notification (about, created_at);
 CREATE INDEX notification_by_age ON notification (created_at DESC);
 
 CREATE TABLE api_token (

@@ -41,7 +41,9 @@ func TestStoryAttemptCap(t *testing.T) {
 
 	status, run := w.Call(t, 0, "POST", "/v1/runs", apptest.Doc{"selector": apptest.Doc{"ids": []string{hopeless, blameless, sibling}}}, "Authorization", operator)
 	require.Equal(t, http.StatusAccepted, status, "%v", run)
-	requireCounts(t, w.Finished(t, run["id"].(string))["counts"].(apptest.Doc), map[string]int{"claimed": 2, "replayed": 2})
+	done := w.Finished(t, run["id"].(string))
+	requireCounts(t, done, map[string]int{"left_out": 1})
+	requireCounts(t, done["counts"].(apptest.Doc), map[string]int{"claimed": 2, "replayed": 2})
 	require.Equal(t, "pending_review", w.Entry(t, hopeless)["status"])
 	status, answer = w.Call(t, 0, "POST", "/v1/runs", apptest.Doc{"selector": apptest.Doc{"ids": []string{hopeless}}}, "Authorization", operator)
 	require.Equal(t, http.StatusUnprocessableEntity, status)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -24,6 +25,8 @@ type Config struct {
 	Store     *store.Store
 	Endpoints map[string]*config.Endpoint
 	Bases     map[string]*config.Base
+	Targets   map[string]*config.Target
+	Logger    *slog.Logger
 	// Enqueue asks for the delivery of a stored message, inside the transaction that ctx carries.
 	Enqueue func(ctx context.Context, id string) error
 	Client  *http.Client // nil: a client of its own that follows no redirects
@@ -56,15 +59,15 @@ func (n *Notifier) AnnounceBase(ctx context.Context, base, event string, data an
 	if !ok {
 		return nil
 	}
-	return n.announce(ctx, b.Alert, event, data)
+	return n.announce(ctx, b.Alert, event, base, data)
 }
 
-// Announce tells every endpoint that subscribes to an event.
-func (n *Notifier) Announce(ctx context.Context, event string, data any) error {
-	return n.announce(ctx, slices.Sorted(maps.Keys(n.Endpoints)), event, data)
+// Announce tells every endpoint that subscribes to an event about something, named by its ID.
+func (n *Notifier) Announce(ctx context.Context, event, about string, data any) error {
+	return n.announce(ctx, slices.Sorted(maps.Keys(n.Endpoints)), event, about, data)
 }
 
-func (n *Notifier) announce(ctx context.Context, names []string, event string, data any) error {
+func (n *Notifier) announce(ctx context.Context, names []string, event, about string, data any) error {
 	body, err := json.Marshal(message{Type: event, Timestamp: n.now().UTC(), Data: data})
 	if err != nil {
 		return fmt.Errorf("encode notification: %w", err)
@@ -74,7 +77,7 @@ func (n *Notifier) announce(ctx context.Context, names []string, event string, d
 		if e == nil || !slices.Contains(e.On, event) {
 			continue
 		}
-		id, err := n.Store.AddNotification(ctx, name, event, body)
+		id, err := n.Store.AddNotification(ctx, store.Notification{Endpoint: name, Event: event, About: about, Payload: body})
 		if err != nil {
 			return err
 		}

@@ -51,15 +51,17 @@ func (f *forecast) judge(ctx context.Context) error {
 			return f.failed(ctx, err)
 		}
 	}
+	if w.target != nil {
+		w.foresee(ctx)
+	}
 	var found []store.Foreseen
 	var wait []string
 	for _, it := range w.items {
-		switch {
-		case len(it.Intents) > 0:
+		if len(it.Intents) > 0 {
 			wait = append(wait, it.memberIDs()...)
-		default:
-			found = append(found, w.foresee(it)...)
+			continue
 		}
+		found = append(found, w.foreseen(it)...)
 	}
 	return f.settle(ctx, found, wait)
 }
@@ -75,8 +77,8 @@ func (f *forecast) settle(ctx context.Context, found []store.Foreseen, wait []st
 	return f.hold.Renewing(func() error { return f.chunk.Store.SettleForecast(ctx, f.hold.Lease, f.run, found) })
 }
 
-// foresee is what would become of each member of a record.
-func (w *chunk) foresee(it *item) []store.Foreseen {
+// foreseen is what would become of each member of a record.
+func (w *chunk) foreseen(it *item) []store.Foreseen {
 	var out []store.Foreseen
 	if w.target == nil {
 		for _, m := range it.members {
@@ -84,9 +86,8 @@ func (w *chunk) foresee(it *item) []store.Foreseen {
 		}
 		return out
 	}
-	plan := w.planFor(it)
-	for i, v := range plan.Verdicts {
-		out = append(out, store.Foreseen{EntryID: it.members[i].ID, Outcome: v.Outcome, Reason: v.Reason, Effect: foreseenEffect(plan, v)})
+	for i, v := range it.plan.Verdicts {
+		out = append(out, store.Foreseen{EntryID: it.members[i].ID, Outcome: v.Outcome, Reason: v.Reason, Effect: foreseenEffect(it.plan, v)})
 	}
 	return out
 }

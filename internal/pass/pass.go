@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net/http"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -46,7 +47,7 @@ type Config struct {
 	Book   *pipeline.Book
 	Bases  []Base
 	Mirror mirror // nil: entries are not mirrored
-	// Announcer is told of halted bases.
+	// Announcer is told of halted bases and finished runs.
 	Announcer announcer
 	// Wake asks for another pass over a base, inside the transaction that ctx carries.
 	Wake   func(ctx context.Context, base string) error
@@ -74,12 +75,13 @@ type Pass struct {
 	Config
 	bases    map[string]Base
 	schemas  *schemas
+	senders  *http.Client // asks for current states (C5)
 	draining atomic.Bool
 }
 
 // New makes a Pass.
 func New(c Config) *Pass {
-	p := &Pass{Config: c, bases: map[string]Base{"": {}}, schemas: newSchemas()}
+	p := &Pass{Config: c, bases: map[string]Base{"": {}}, schemas: newSchemas(), senders: newSenders()}
 	for _, b := range c.Bases {
 		p.bases[b.Name] = b
 	}
@@ -127,6 +129,10 @@ func (p *Pass) release(ctx context.Context, hold *pacing.Hold) {
 	wake := func(ctx context.Context) error { return p.Wake(ctx, hold.Base) }
 	if err := p.Store.ReleaseLease(ctx, hold.Lease, wake); err != nil {
 		p.Logger.ErrorContext(ctx, "release lease", "base", hold.Base, "error", err)
+	}
+	// What fails here comes up again with the next tick.
+	if err := p.Announcer.AnnounceRuns(ctx); err != nil {
+		p.Logger.ErrorContext(ctx, "announce runs", "base", hold.Base, "error", err)
 	}
 }
 

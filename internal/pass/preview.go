@@ -35,7 +35,11 @@ func (p *Pass) PreviewReplay(ctx context.Context, base string, it store.Item) (P
 	if err := w.read(ctx); err != nil {
 		return Preview{}, err
 	}
-	out := Preview{Plan: w.planFor(one), Waits: len(it.Intents) > 0}
+	w.foresee(ctx)
+	for i := range one.plan.Verdicts {
+		one.plan.Verdicts[i].Note = join(one.plan.Verdicts[i].Note, one.members[i].fetch)
+	}
+	out := Preview{Plan: one.plan, Waits: len(it.Intents) > 0}
 	if len(one.found) == 1 {
 		out.RecordID = one.found[0].id
 	}

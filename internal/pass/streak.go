@@ -12,9 +12,11 @@ import (
 // streakLimit is how many identical permanent failures in a row stop a base or a run (W7).
 const streakLimit = 5
 
-// announcer tells owners what happened to a base.
+// announcer tells owners what happened to a base, and downstream what runs have changed.
 type announcer interface {
 	AnnounceBase(ctx context.Context, base, event string, data any) error
+	// AnnounceRuns tells downstream of the runs that have finished.
+	AnnounceRuns(ctx context.Context) error
 }
 
 // countFailure counts a permanent failure of one member. Identical ones in a row halt the base when

@@ -121,13 +121,21 @@ func selected(s deadletter.Selector) store.Filter {
 	}
 }
 
-// ShowRun finds a run with its totals, and with its forecast when it is a dry run.
+// ShowRun finds a run with its totals, with its forecast when it is a dry run, and with what downstream was
+// told of it.
 func (s *Service) ShowRun(ctx context.Context, id string) (deadletter.Run, error) {
 	r, err := s.Store.ShowRun(ctx, id)
 	if err != nil {
 		return r, err
 	}
-	return r, s.foretell(ctx, &r)
+	if err := s.foretell(ctx, &r); err != nil {
+		return r, err
+	}
+	told, err := s.Store.ListNotifications(ctx, r.ID)
+	for _, n := range told {
+		r.Notices = append(r.Notices, deadletter.Notice{Endpoint: n.Endpoint, Event: n.Event, Delivered: n.Delivered, Attempts: n.Attempts, LastError: n.LastError})
+	}
+	return r, err
 }
 
 // ListRuns lists runs, the newest first.

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Notification is one message to one endpoint.
@@ -10,6 +12,7 @@ type Notification struct {
 	ID        string
 	Endpoint  string // a key of the configuration's notify
 	Event     string
+	About     string // the ID of a run, the name of a base
 	Payload   []byte // JSON, exactly what is sent
 	Delivered bool
 	CreatedAt time.Time
@@ -18,17 +21,33 @@ type Notification struct {
 }
 
 // AddNotification stores a message that is to be delivered.
-func (s *Store) AddNotification(ctx context.Context, endpoint, event string, payload []byte) (id string, err error) {
+func (s *Store) AddNotification(ctx context.Context, n Notification) (id string, err error) {
 	id = newID()
-	const addNotification = `INSERT INTO notification (id, endpoint, event, payload) VALUES ($1, $2, $3, $4)`
-	_, err = s.db(ctx).Exec(ctx, addNotification, id, endpoint, event, string(payload))
+	const addNotification = `INSERT INTO notification (id, endpoint, event, about, payload) VALUES ($1, $2, $3, $4, $5)`
+	_, err = s.db(ctx).Exec(ctx, addNotification, id, n.Endpoint, n.Event, n.About, string(n.Payload))
 	return id, interpretError("add notification", err)
+}
+
+// ListNotifications lists the messages about something, the oldest first, without their payloads.
+func (s *Store) ListNotifications(ctx context.Context, about string) ([]Notification, error) {
+	const listNotifications = `SELECT id::text, endpoint, event, about, delivered_at IS NOT NULL, created_at, attempts, last_error FROM notification
+		WHERE about = $1 ORDER BY created_at, id LIMIT 1000`
+	rows, err := s.db(ctx).Query(ctx, listNotifications, about)
+	if err != nil {
+		return nil, interpretError("list notifications", err)
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (n Notification, err error) {
+		err = row.Scan(&n.ID, &n.Endpoint, &n.Event, &n.About, &n.Delivered, &n.CreatedAt, &n.Attempts, &n.LastError)
+		n.CreatedAt = n.CreatedAt.UTC()
+		return n, err
+	})
+	return found, interpretError("list notifications", err)
 }
 
 // FindNotification loads a message.
 func (s *Store) FindNotification(ctx context.Context, id string) (n Notification, err error) {
-	const findNotification = `SELECT id::text, endpoint, event, payload, delivered_at IS NOT NULL, created_at, attempts, last_error FROM notification WHERE id = $1::uuid`
-	err = s.db(ctx).QueryRow(ctx, findNotification, id).Scan(&n.ID, &n.Endpoint, &n.Event, &n.Payload, &n.Delivered, &n.CreatedAt, &n.Attempts, &n.LastError)
+	const findNotification = `SELECT id::text, endpoint, event, about, payload, delivered_at IS NOT NULL, created_at, attempts, last_error FROM notification WHERE id = $1::uuid`
+	err = s.db(ctx).QueryRow(ctx, findNotification, id).Scan(&n.ID, &n.Endpoint, &n.Event, &n.About, &n.Payload, &n.Delivered, &n.CreatedAt, &n.Attempts, &n.LastError)
 	return n, interpretError("find notification", err)
 }
 

@@ -2,7 +2,6 @@ package apptest
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -120,7 +119,7 @@ func (w *World) Finished(t testing.TB, id string) Doc {
 	var run Doc
 	Eventually(t, func() bool {
 		run = w.Read(t, "/v1/runs/"+id)
-		return !strings.Contains("queued running", run["status"].(string))
+		return run["finished_at"] != nil
 	}, "run "+id+" is over")
 	require.Equal(t, true, run["reconciliation"].(Doc)["balanced"], "%v", run)
 	return run

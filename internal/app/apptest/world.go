@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"log/slog"
+	"maps"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -26,7 +27,8 @@ const BaseID = "appOrdersSandbox01"
 type Options struct {
 	Replicas int // 0: one
 	Seed     string
-	Config   string // YAML; SANDBOX stands for the sandbox's address
+	Config   string            // YAML; SANDBOX stands for the sandbox's address
+	Env      map[string]string // what the configuration may refer to beside AIRTABLE_TOKEN
 	// Sandbox changes the emulator's configuration; by default it has no rate limit.
 	Sandbox func(*sandbox.Config)
 	// Probe is told of every step of every pass.
@@ -47,6 +49,7 @@ type World struct {
 	URLs       []string // of the replicas
 	Token      string   // with the admin scope
 	store      *store.Store
+	env        map[string]string
 	simulated  bool
 	started    map[int]bool // by replica
 }
@@ -63,6 +66,7 @@ func New(t testing.TB, o Options) *World {
 	if text == "" {
 		text = DefaultConfig
 	}
+	w.env = maps.Clone(o.Env)
 	w.Config = w.load(t, text)
 	w.store = store.New(w.DB.Pool, "")
 	w.createToken(t, w.Token, "tester", "admin")
@@ -114,6 +118,9 @@ func (w *World) load(t testing.TB, text string) *config.File {
 	t.Helper()
 	env := map[string]string{"AIRTABLE_TOKEN": "patSandbox.full"}
 	file, err := config.Load([]byte(strings.ReplaceAll(text, "SANDBOX", w.SandboxURL)), func(name string) (string, bool) {
+		if v, ok := w.env[name]; ok {
+			return v, ok
+		}
 		v, ok := env[name]
 		return v, ok
 	})
