@@ -115,9 +115,11 @@ func invite(w io.Writer, stage *stage, play *play) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, `The demo runs until you press Ctrl-C; then all of it is gone.
 
-  service   %s   its API is described at /openapi.yaml
+  console   %s   open it and log in with the token below
   Airtable  %s   an emulator: open it to see the tables, edit them and press Replay
-  token     %s   for the API; it may do everything
+  token     %s   for the console and the API; it may do everything
+
+The API is at the console's address; /openapi.yaml describes it.
 
 Dead letters wait for a press:
 

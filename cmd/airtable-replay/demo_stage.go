@@ -136,7 +136,7 @@ func (s *stage) buildService(p *process, o stageOptions, lookup func(string) (st
 		return err
 	}
 	s.service, err = app.New(p.ctx, app.Options{
-		Config: file, DatabaseURL: s.postgres.URL(), Migrate: true, Workers: demoWorkers, Grace: demoGrace, Version: version(), Logger: p.logger,
+		Config: file, DatabaseURL: s.postgres.URL(), Migrate: true, Workers: demoWorkers, Grace: demoGrace, Version: version(), Logger: p.logger, ConsoleURL: s.url,
 	})
 	return err
 }

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"airtable-replay/internal/app"
@@ -23,6 +25,7 @@ type serveCommand struct {
 	configured
 	connected
 	Listen        string        `env:"AIRTABLE_REPLAY_LISTEN" default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address of the API (default ${default})."`
+	ConsoleURL    string        `name:"console-url" env:"AIRTABLE_REPLAY_CONSOLE_URL" placeholder:"URL" help:"Where people reach the service, such as https://replay.example.com; the dead letter table links there."`
 	MetricsListen string        `placeholder:"ADDR" help:"Address of /metrics, if it is to be kept off the API's."`
 	Migrate       bool          `help:"Bring the database to the newest schema first; safe when several replicas start at once."`
 	Workers       int           `default:"8" placeholder:"N" help:"Bases worked on at once (default ${default}); 0: none, another process has the workers."`
@@ -50,6 +53,10 @@ func (c *serveCommand) Validate() error {
 	if c.MetricsListen != "" {
 		err = errors.Join(err, checkAddress("--metrics-listen", c.MetricsListen))
 	}
+	c.ConsoleURL = strings.TrimRight(c.ConsoleURL, "/")
+	if u, parseErr := url.Parse(c.ConsoleURL); c.ConsoleURL != "" && (parseErr != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "") {
+		err = errors.Join(err, fmt.Errorf("--console-url: %q is no address of a site, such as https://replay.example.com", c.ConsoleURL))
+	}
 	if c.Workers < 0 || c.Workers > 1000 {
 		err = errors.Join(err, fmt.Errorf("--workers: %d is not between 0 and 1000", c.Workers))
 	}
@@ -67,7 +74,7 @@ func (c *serveCommand) Run(p *process) error {
 	}
 	service, err := app.New(p.ctx, app.Options{
 		Config: file, DatabaseURL: c.DatabaseURL, Migrate: c.Migrate, Workers: c.Workers, Grace: c.Grace, Version: version(),
-		Logger: p.logger, MetricsApart: c.MetricsListen != "",
+		Logger: p.logger, MetricsApart: c.MetricsListen != "", ConsoleURL: c.ConsoleURL,
 	})
 	if err != nil {
 		return p.interrupted(err)

@@ -19,6 +19,7 @@ func functions(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
 		"ago":      func(t time.Time) string { return ago(now(), t) },
 		"utc":      utc,
+		"brief":    func(t time.Time) string { return brief(now(), t) },
 		"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"count":    thousands,
 		"share":    share,
@@ -83,6 +84,18 @@ func utc(t time.Time) string {
 		return t.Format("2006-01-02 15:04:05 UTC")
 	}
 	return t.Format("2006-01-02 15:04:05.000 UTC")
+}
+
+// brief is a time as short as it can be told, in UTC.
+func brief(now, t time.Time) string {
+	now, t = now.UTC(), t.UTC()
+	switch {
+	case now.Sub(t).Abs() < 12*time.Hour:
+		return t.Format("15:04:05")
+	case t.Year() == now.Year():
+		return t.Format("2 Jan 15:04")
+	}
+	return t.Format("2 Jan 2006")
 }
 
 // thousands writes a count with commas.
