@@ -52,7 +52,7 @@ race: ## hunt for races: every test three times, in random order
 .PHONY: bench
 bench: ## print the performance budgets and where we stand
 	@scripts/need.sh certificates postgres
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m $(if $(ARGS),$(ARGS),./...)
+	@GO='$(GO)' scripts/bench.sh $(ARGS)
 
 .PHONY: golden
 golden: ## rewrite the golden files of tests

@@ -26,7 +26,7 @@ type site struct {
 	text string
 }
 
-func newSite(t *testing.T, sandboxURL, more string) *site {
+func newSite(t testing.TB, sandboxURL, more string) *site {
 	t.Helper()
 	db := storetest.NewDB(t)
 	_, err := store.New(db.Pool, "").CreateToken(t.Context(), "tester", []string{"admin"}, sha256.Sum256([]byte(adminToken)))
@@ -40,7 +40,7 @@ func newSite(t *testing.T, sandboxURL, more string) *site {
 }
 
 // serve starts one more process of the service and makes it the one that the site talks to.
-func (s *site) serve(t *testing.T, args ...string) *command {
+func (s *site) serve(t testing.TB, args ...string) *command {
 	t.Helper()
 	c := start(t, s.env, append([]string{"serve", "--config", s.file, "--listen", "127.0.0.1:0"}, args...)...)
 	s.URLs = []string{c.urls(t, 1)[0]}

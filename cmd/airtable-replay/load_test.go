@@ -158,7 +158,7 @@ func (s *site) requireNewest(t *testing.T, base *sandbox.Sandbox, sent sentWrite
 }
 
 // retune changes one setting of the site's configuration file.
-func (s *site) retune(t *testing.T, from, to string) {
+func (s *site) retune(t testing.TB, from, to string) {
 	t.Helper()
 	s.file = write(t, "replay.yaml", strings.ReplaceAll(s.text, from, to))
 }

@@ -58,9 +58,15 @@ type command struct {
 }
 
 // start runs the binary in an empty folder, in an environment of PATH, HOME and env (NAME=value) alone.
-func start(t *testing.T, env []string, args ...string) *command {
+func start(t testing.TB, env []string, args ...string) *command {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+	return startFor(t, patience, env, args...)
+}
+
+// startFor is start for a process that may run for longer.
+func startFor(t testing.TB, most time.Duration, env []string, args ...string) *command {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), most)
 	c := &command{cmd: exec.CommandContext(ctx, binary, args...), stdout: newWatched(), stderr: newWatched(), exited: make(chan struct{})}
 	c.cmd.Dir = t.TempDir()
 	c.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, env...)
@@ -85,14 +91,14 @@ func start(t *testing.T, env []string, args ...string) *command {
 }
 
 // run runs the binary to its end.
-func run(t *testing.T, env []string, args ...string) *command {
+func run(t testing.TB, env []string, args ...string) *command {
 	t.Helper()
 	c := start(t, env, args...)
 	c.wait(t)
 	return c
 }
 
-func (c *command) wait(t *testing.T) {
+func (c *command) wait(t testing.TB) {
 	t.Helper()
 	<-c.exited
 	require.NotEqual(t, -1, c.code(), "ended by a signal:\n%s", c.stderr)
@@ -101,7 +107,7 @@ func (c *command) wait(t *testing.T) {
 func (c *command) code() int { return c.cmd.ProcessState.ExitCode() }
 
 // stop asks the process to end and holds it to a clean end.
-func (c *command) stop(t *testing.T, signal syscall.Signal) {
+func (c *command) stop(t testing.TB, signal syscall.Signal) {
 	t.Helper()
 	require.NoError(t, c.cmd.Process.Signal(signal))
 	c.wait(t)
@@ -109,7 +115,7 @@ func (c *command) stop(t *testing.T, signal syscall.Signal) {
 }
 
 // refused holds a process to an exit code and to a message on standard error alone.
-func (c *command) refused(t *testing.T, code int, message string) {
+func (c *command) refused(t testing.TB, code int, message string) {
 	t.Helper()
 	require.Equal(t, code, c.code(), "%s", c.stderr)
 	require.Equal(t, message, c.stderr.String())
@@ -119,7 +125,7 @@ func (c *command) refused(t *testing.T, code int, message string) {
 var listening = regexp.MustCompile(`msg=listening url=(\S+)|INF listening url=(\S+)`)
 
 // urls waits until the process has said n times where it listens.
-func (c *command) urls(t *testing.T, n int) []string {
+func (c *command) urls(t testing.TB, n int) []string {
 	t.Helper()
 	var found []string
 	require.NoError(t, c.stderr.await(func(text string) bool {
@@ -184,7 +190,7 @@ func (w *watched) await(done func(text string) bool) error {
 var _ io.Writer = (*watched)(nil)
 
 // write puts a file into a folder of the test's own.
-func write(t *testing.T, name, content string) string {
+func write(t testing.TB, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
