@@ -137,7 +137,7 @@ func (a *App) build(ctx context.Context, o Options, book *pipeline.Book) error {
 	}
 	replays := replay.Config{
 		Store: a.Store, Book: book, Wake: wake, AttemptCap: o.Config.Replay.AttemptCap, StuckAfter: o.Config.Replay.StuckAfter, Logger: o.Logger,
-		Rates: rates(o.Config), MirrorBase: mirrorBase,
+		Announce: a.notifier.Announce, Rates: rates(o.Config), MirrorBase: mirrorBase,
 	}
 	if d := o.Config.DeadLetters; d != nil {
 		m := a.mirror(o, pacer, bases)

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"time"
 
 	"airtable-replay/internal/app/apptest"
 	"airtable-replay/internal/notify"
@@ -102,4 +103,40 @@ notify:
 	apptest.Eventually(t, func() bool { return len(d.told()) > 1 }, "downstream is told of the press")
 	require.Len(t, d.told(), 2)
 	require.Equal(t, changed, d.told()[1]["data"].(apptest.Doc)["run"].(apptest.Doc)["id"])
+}
+
+// The owner is told of entries that were swept, and once of a record on which an older write of ours landed
+// after a newer one (S1, R4b).
+func TestStoryOwnerIsTold(t *testing.T) {
+	t.Parallel()
+	d := &downstream{refused: map[string]bool{}}
+	server := httptest.NewServer(d)
+	t.Cleanup(server.Close)
+	w := apptest.New(t, apptest.Options{SimulatedClock: true, NoStart: true, Env: map[string]string{"DOWNSTREAM_SECRET": downstreamSecret}, Config: apptest.DefaultConfig + `
+notify:
+  ops: {url: "` + server.URL + `", secret: "${DOWNSTREAM_SECRET}", on: [entry.stuck, record.late_landing]}
+`})
+	id := w.File(t, apptest.Order("O-1", second, shipped), nil)
+	w.Press(t, id, nil)
+	w.Advance(t, 6*time.Minute)
+	require.NoError(t, w.Apps[0].Replay.SweepStuck(t.Context()))
+	w.Start(t, 0)
+	apptest.Eventually(t, func() bool { return len(d.told()) == 1 }, "the owner is told of the swept entry")
+	require.Equal(t, "entry.stuck", d.told()[0]["type"])
+	require.Equal(t, []any{id}, d.told()[0]["data"].(apptest.Doc)["entry_ids"])
+
+	apptest.RequireOutcome(t, w.Replay(t, w.File(t, apptest.Order("O-2", third, apptest.Doc{"status": "Delivered"}), nil), nil), "replayed", "")
+	w.Hand(t, "Orders", "recOrd00000000002", apptest.Failed, apptest.Doc{"Status": "Shipped", "Source Updated At": "2026-10-02T08:00:00.750Z"})
+	for i := range 2 {
+		e := w.Replay(t, w.File(t, apptest.Order("O-2", second, apptest.Doc{"status": "Pending", "quantity": i}), nil), nil)
+		apptest.RequireOutcome(t, e, "superseded", "newer_from_sender")
+		require.Contains(t, e["flags"], "late_landing")
+	}
+	apptest.Eventually(t, func() bool { return len(d.told()) == 2 }, "the owner is told of the late landing")
+	m := d.told()[1]
+	require.Equal(t, "record.late_landing", m["type"])
+	require.Equal(t, []any{"O-2", "recOrd00000000002"}, []any{m["data"].(apptest.Doc)["target_id"], m["data"].(apptest.Doc)["record_id"]})
+	apptest.RequireOutcome(t, w.Replay(t, w.File(t, apptest.Order("O-2", "2026-10-09T08:00:00Z", apptest.Doc{"status": "Delivered"}), nil), nil), "replayed", "")
+	require.Len(t, d.told(), 2, "told once")
+	require.Equal(t, "Delivered", w.OrderCells(t, "O-2")["Status"])
 }

@@ -67,6 +67,15 @@ func (n *Notifier) Announce(ctx context.Context, event, about string, data any) 
 	return n.announce(ctx, slices.Sorted(maps.Keys(n.Endpoints)), event, about, data)
 }
 
+// AnnounceOnce is Announce for something that may be noticed again and again; only the first time is told.
+func (n *Notifier) AnnounceOnce(ctx context.Context, event, about string, data any) error {
+	told, err := n.Store.ListNotifications(ctx, about)
+	if err != nil || slices.ContainsFunc(told, func(t store.Notification) bool { return t.Event == event }) {
+		return err
+	}
+	return n.Announce(ctx, event, about, data)
+}
+
 func (n *Notifier) announce(ctx context.Context, names []string, event, about string, data any) error {
 	body, err := json.Marshal(message{Type: event, Timestamp: n.now().UTC(), Data: data})
 	if err != nil {

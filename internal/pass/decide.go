@@ -2,7 +2,9 @@ package pass
 
 import (
 	"context"
+	"fmt"
 
+	"airtable-replay/internal/config"
 	"airtable-replay/internal/deadletter"
 	"airtable-replay/internal/store"
 
@@ -23,6 +25,9 @@ func (w *chunk) decide(ctx context.Context) error {
 		}
 		it.exhaust(w.base.Retry.Attempts)
 		it.plan = w.planFor(it)
+		if err := w.tellLateLanding(ctx, it); err != nil {
+			return err
+		}
 		if len(it.open) == 0 {
 			continue
 		}
@@ -37,6 +42,22 @@ func (w *chunk) decide(ctx context.Context) error {
 		return nil
 	}
 	return w.fenced(func() error { return w.Store.GiveUp(ctx, w.hold.Lease, nil, wait, nil) })
+}
+
+// tellLateLanding tells the owner that a record holds an older version than one of ours that had landed: an
+// unanswered write was applied after all, later than its record rested for it (R4b).
+func (w *chunk) tellLateLanding(ctx context.Context, it *item) error {
+	if !it.plan.LateLanding || it.source == nil || len(it.found) != 1 {
+		return nil
+	}
+	mark := it.Mark.Of(it.source.VersionField)
+	about := fmt.Sprintf("%s %s after %s", w.target.Name, it.TargetID, mark.Highest)
+	w.Logger.WarnContext(ctx, "late landing", "base", w.base.Name, "target", w.target.Name, "record_id", it.found[0].id)
+	return w.Announcer.AnnounceOnce(ctx, config.EventLateLanding, about, map[string]any{
+		"base": w.base.Name, "base_id": w.base.ID, "target": w.target.Name, "table": w.target.Table, "target_id": it.TargetID, "record_id": it.found[0].id,
+		"version_written": mark.Highest.String(), "version_found": it.records(it.source)[0].Version.String(),
+		"detail": "An earlier write was applied after a newer one. The sender's next write brings the record up to date; a reviewer can overwrite it before.",
+	})
 }
 
 // exhaust closes members that have had all their attempts (W2); what became of the last one is known

@@ -15,6 +15,8 @@ const streakLimit = 5
 // announcer tells owners what happened to a base, and downstream what runs have changed.
 type announcer interface {
 	AnnounceBase(ctx context.Context, base, event string, data any) error
+	// AnnounceOnce tells of something that may be noticed again and again.
+	AnnounceOnce(ctx context.Context, event, about string, data any) error
 	// AnnounceRuns tells downstream of the runs that have finished.
 	AnnounceRuns(ctx context.Context) error
 }
@@ -28,7 +30,7 @@ func (w *chunk) countFailure(ctx context.Context, m *member, signature, words st
 		if err != nil || n < streakLimit {
 			return err
 		}
-		return w.haltBase(ctx, fmt.Sprintf("%d writes in a row failed alike: %s", n, words))
+		return w.haltBase(ctx, store.HaltData, fmt.Sprintf("%d writes in a row failed alike: %s", n, words))
 	}
 	n, err := w.Store.CountRunFailure(ctx, m.RunID, signature)
 	if err != nil || n < streakLimit {
@@ -64,10 +66,10 @@ func (w *chunk) settleRefusals(ctx context.Context) error {
 }
 
 // haltBase stops a base and tells its owner once, however many processes see the cause.
-func (w *chunk) haltBase(ctx context.Context, reason string) error {
+func (w *chunk) haltBase(ctx context.Context, kind store.HaltKind, reason string) error {
 	w.done = true
 	return w.Store.InTx(ctx, func(ctx context.Context) error {
-		first, err := w.Store.HaltBase(ctx, w.base.Name, reason, "service")
+		first, err := w.Store.Halt(ctx, w.base.Name, kind, reason, "service")
 		if err != nil || !first {
 			return err
 		}

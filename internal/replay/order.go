@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"airtable-replay/internal/config"
 	"airtable-replay/internal/deadletter"
 )
 
@@ -60,6 +61,9 @@ func (s *Service) ResetStuck(ctx context.Context, ids []string, actor string) (i
 	return n, nil
 }
 
+// toldStuck is how many swept entries one message names.
+const toldStuck = 1000
+
 // SweepStuck frees what nobody works on any more (S1). Every process calls it now and then; two at
 // once do no harm.
 func (s *Service) SweepStuck(ctx context.Context) error {
@@ -67,8 +71,12 @@ func (s *Service) SweepStuck(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(ids) > 0 {
-		s.Logger.WarnContext(ctx, "swept stuck entries", "entries", len(ids), "first", ids[0])
+	if len(ids) == 0 {
+		return nil
 	}
-	return nil
+	s.Logger.WarnContext(ctx, "swept stuck entries", "entries", len(ids), "first", ids[0])
+	return s.Announce(ctx, config.EventEntryStuck, ids[0], map[string]any{
+		"count": len(ids), "entry_ids": ids[:min(len(ids), toldStuck)], "stuck_after": s.StuckAfter.String(),
+		"detail": "Nobody had worked on these entries, so they went back to Pending Review. Check their records before you press again.",
+	})
 }

@@ -32,7 +32,9 @@ type Config struct {
 	Previewer previewer
 	Intake    intake // nil: no dead letter table
 	// Wake asks for a pass over a base, inside the transaction that ctx carries.
-	Wake       func(ctx context.Context, base string) error
+	Wake func(ctx context.Context, base string) error
+	// Announce tells every endpoint that subscribes to an event.
+	Announce   func(ctx context.Context, event, about string, data any) error
 	AttemptCap int                // mission O3
 	Rates      map[string]float64 // requests per second of each base, for forecasts
 	MirrorBase string             // the base that holds the dead letter table; empty: none
