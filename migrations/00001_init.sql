@@ -17,6 +17,9 @@ CREATE TABLE base (
     halted_at        timestamptz,
     halt_reason      text        NOT NULL DEFAULT '',
     halted_by        text        NOT NULL DEFAULT '',
+    halt_kind        text        NOT NULL DEFAULT 'data' CHECK (halt_kind IN ('data', 'access')), -- access: token or quota (R9)
+    mirror_held_until timestamptz NOT NULL DEFAULT '-infinity', -- no row goes to the dead letter table before
+    mirror_problem   text        NOT NULL DEFAULT '',
     failure          text        NOT NULL DEFAULT '', -- signature of the last permanent failure
     failures         int         NOT NULL DEFAULT 0,  -- how many of the same in a row
     taking           json        NOT NULL DEFAULT '[]', -- records between take and intend (R7)

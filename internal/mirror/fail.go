@@ -203,16 +203,8 @@ func (m *Mirror) holdAll(ctx context.Context, s *send, wait time.Duration, probl
 	return m.giveBack(ctx, s, wait, problem)
 }
 
-// holdRows puts all rows of the base off that are due sooner, and keeps this process from asking
-// again for those that become due meanwhile.
+// holdRows puts all rows of the base off.
 func (m *Mirror) holdRows(ctx context.Context, s *send, wait time.Duration, problem string) error {
-	now, err := m.Store.Now(ctx)
-	if err != nil {
-		return err
-	}
-	m.mu.Lock()
-	m.heldTill = now.Add(wait)
-	m.mu.Unlock()
 	return s.hold.Renewing(func() error { return m.Store.HoldMirror(ctx, s.hold.Lease, wait, problem) })
 }
 

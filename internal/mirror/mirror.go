@@ -45,9 +45,8 @@ type Mirror struct {
 
 	mu       sync.Mutex
 	layout   *layout
-	heldTill time.Time // on the shared clock: until then nothing is sent
-	failures int       // requests in a row that failed by no row's fault
-	hold     int64     // the lease token under which a refused token was last logged
+	failures int   // requests in a row that failed by no row's fault
+	hold     int64 // the lease token under which a refused token was last logged
 	small    map[string]bool
 	warned   map[string]bool
 }
@@ -64,9 +63,6 @@ func (m *Mirror) MirrorEntries(ctx context.Context, hold *pacing.Hold) (sent boo
 	if hold.Base != m.BaseName {
 		return false, nil
 	}
-	if held, err := m.stillHeld(ctx, hold); held || err != nil {
-		return false, err
-	}
 	if due, _, err := m.Store.MirrorState(ctx, m.BaseName); !due || err != nil {
 		return false, err
 	}
@@ -82,21 +78,6 @@ func (m *Mirror) MirrorEntries(ctx context.Context, hold *pacing.Hold) (sent boo
 		return false, err
 	}
 	return true, m.send(ctx, &send{hold: hold, table: table, rows: rows})
-}
-
-// stillHeld puts off what has become due while nothing is to be sent.
-func (m *Mirror) stillHeld(ctx context.Context, hold *pacing.Hold) (bool, error) {
-	m.mu.Lock()
-	till := m.heldTill
-	m.mu.Unlock()
-	if till.IsZero() {
-		return false, nil
-	}
-	now, err := m.Store.Now(ctx)
-	if err != nil || !till.After(now) {
-		return false, err
-	}
-	return true, hold.Renewing(func() error { return m.Store.HoldMirror(ctx, hold.Lease, till.Sub(now), "") })
 }
 
 // take picks the rows of the next request and notes that they are being sent. While requests fail,
@@ -192,7 +173,7 @@ func (m *Mirror) request(ctx context.Context, s *send) airtable.WriteRequest {
 func (m *Mirror) succeeded(s *send) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.failures, m.heldTill = 0, time.Time{}
+	m.failures = 0
 	if m.layout == s.table {
 		settled := *s.table
 		settled.fresh = false

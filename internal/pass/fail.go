@@ -161,7 +161,7 @@ func (w *chunk) halt(ctx context.Context, f failure, items []*item, given []stor
 	if err := w.fenced(func() error { return w.Store.GiveUp(ctx, w.hold.Lease, given, wait, nil) }); err != nil {
 		return err
 	}
-	return w.haltBase(ctx, haltWords(w.base, f))
+	return w.haltBase(ctx, store.HaltAccess, haltWords(w.base, f))
 }
 
 // haltWords says why a base is halted in words that its owner can act on (W7).

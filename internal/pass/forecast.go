@@ -135,7 +135,7 @@ func (f *forecast) failed(ctx context.Context, err error) error {
 	case airtable.Retry:
 		return f.settle(ctx, nil, ids)
 	case airtable.Halt:
-		return w.haltBase(ctx, haltWords(w.base, failure))
+		return w.haltBase(ctx, store.HaltAccess, haltWords(w.base, failure))
 	case airtable.Permanent, airtable.Done:
 	}
 	var found []store.Foreseen

@@ -73,22 +73,41 @@ func (s *Store) PauseBase(ctx context.Context, base string, d time.Duration, rea
 	return interpretError("pause base", err)
 }
 
-// HaltBase stops a base until somebody resumes it (W7): live writes stay queued, claimed entries go
-// back to Pending Review, but for those whose write a living pass has under way: it records their
-// outcome. first is false when it was halted already. The base row is locked against claims first, and
-// the claimed entries are looked for in a later statement, so that none is claimed and left behind.
+// HaltKind is what a halt is about, which decides whether the dead letter table is still written (R9).
+type HaltKind string
+
+// The kinds. An admin's halt is about the data.
+const (
+	HaltData   HaltKind = "data"   // what was written was refused; rows to mirror go on
+	HaltAccess HaltKind = "access" // the token or the quota: nothing is sent at all
+)
+
+// HaltBase is Halt about the data.
 func (s *Store) HaltBase(ctx context.Context, base, reason, actor string) (first bool, err error) {
+	return s.Halt(ctx, base, HaltData, reason, actor)
+}
+
+// Halt stops a base until somebody resumes it (W7): live writes stay queued, claimed entries go
+// back to Pending Review, but for those whose write a living pass has under way: it records their
+// outcome. first is false when it was halted already; it then only becomes a halt about access. The base row is locked against claims first, and
+// the claimed entries are looked for in a later statement, so that none is claimed and left behind.
+func (s *Store) Halt(ctx context.Context, base string, kind HaltKind, reason, actor string) (first bool, err error) {
 	err = s.InTx(ctx, func(ctx context.Context) error {
 		const lockBase = `SELECT 1 FROM base WHERE name = $1 FOR UPDATE`
 		if _, err := s.db(ctx).Exec(ctx, lockBase, base); err != nil {
 			return err
 		}
-		const haltBase = `UPDATE base SET halted_at = replay_now(), halt_reason = $2, halted_by = $3 WHERE name = $1 AND halted_at IS NULL`
-		tag, err := s.db(ctx).Exec(ctx, haltBase, base, text(reason), text(actor))
+		const haltBase = `UPDATE base SET halted_at = replay_now(), halt_kind = $4, halt_reason = $2, halted_by = $3 WHERE name = $1 AND halted_at IS NULL`
+		tag, err := s.db(ctx).Exec(ctx, haltBase, base, text(reason), text(actor), kind)
 		if err != nil {
 			return err
 		}
-		first = tag.RowsAffected() == 1
+		if first = tag.RowsAffected() == 1; !first && kind == HaltAccess {
+			const worsenHalt = `UPDATE base SET halt_kind = 'access', halt_reason = halt_reason || ' ' || $2 WHERE name = $1 AND halt_kind <> 'access'`
+			if _, err := s.db(ctx).Exec(ctx, worsenHalt, base, text(reason)); err != nil {
+				return err
+			}
+		}
 		if err := s.stopDryRuns(ctx, base); err != nil {
 			return err
 		}
@@ -115,7 +134,7 @@ func (s *Store) HaltBase(ctx context.Context, base, reason, actor string) (first
 
 // ResumeBase lets a halted base go on and forgets its failures.
 func (s *Store) ResumeBase(ctx context.Context, base string) error {
-	const resumeBase = `UPDATE base SET halted_at = NULL, halt_reason = '', halted_by = '', failure = '', failures = 0, woken_at = '-infinity' WHERE name = $1 AND halted_at IS NOT NULL`
+	const resumeBase = `UPDATE base SET halted_at = NULL, halt_kind = 'data', halt_reason = '', halted_by = '', failure = '', failures = 0, woken_at = '-infinity' WHERE name = $1 AND halted_at IS NOT NULL`
 	tag, err := s.db(ctx).Exec(ctx, resumeBase, base)
 	if err == nil && tag.RowsAffected() == 0 {
 		return deadletter.Errorf(deadletter.CodeConflict, "base-not-halted", "base %q is not halted", base)

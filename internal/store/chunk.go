@@ -18,7 +18,8 @@ type Chunk struct {
 	Target string
 	Items  []Item
 	Now    time.Time // on the shared clock, when the chunk was taken
-	Closed bool      // the base is paused or halted; nothing was taken
+	Closed bool      // the base is paused, or halted for its token or quota; nothing was taken
+	Halted bool      // the base is halted: no data was taken, but rows to mirror may go on (R9)
 }
 
 // Item is one record of a chunk: the intents that are open on it and what waits for it, either live

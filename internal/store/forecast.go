@@ -74,7 +74,7 @@ const dueForecast = `SELECT f.run_id::text FROM forecast f WHERE f.base = @base 
 // would claim of each. An empty chunk: there is none.
 func (s *Store) TakeForecast(ctx context.Context, l Lease) (run string, c Chunk, err error) {
 	err = s.fenced(ctx, l, func(ctx context.Context) error {
-		runs, err := s.idsOf(ctx, "find dry run", dueForecast, names{"base": l.Base})
+		runs, err := s.idsOf(ctx, "find dry run", `SELECT f.* FROM base b, LATERAL (`+dueForecast+`) f WHERE b.name = @base AND b.halted_at IS NULL`, names{"base": l.Base})
 		if err != nil || len(runs) == 0 {
 			return err
 		}

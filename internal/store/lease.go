@@ -18,10 +18,10 @@ type Lease struct {
 // searched with it.
 const sqlNow = `(SELECT replay_now())`
 
-// dueWork tells, as an SQL condition over @base, whether anything of a base can be worked on now:
-// an intent to look at, a write, an entry or a restore that is due and whose record does not rest, a
-// row to mirror. Each is looked for in the order of its index, however many there are.
-const dueWork = `coalesce(
+// dueData tells, as an SQL condition over @base, whether any data of a base can be worked on now: an
+// intent to look at, a write, an entry or a restore that is due and whose record does not rest. Each is
+// looked for in the order of its index, however many there are.
+const dueData = `coalesce(
 	(SELECT true FROM intent i WHERE i.base = @base AND i.state = 'open' AND i.look_at <= ` + sqlNow + ` ORDER BY i.look_at LIMIT 1),
 	(SELECT true FROM write w LEFT JOIN record_mark m USING (target_table, record_key)
 		WHERE w.base = @base AND w.status = 'queued' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + ` ORDER BY ` + writeOrder + ` LIMIT 1),
@@ -29,8 +29,22 @@ const dueWork = `coalesce(
 		WHERE w.base = @base AND w.status = 'replaying' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + ` ORDER BY ` + entryOrder + ` LIMIT 1),
 	(SELECT true FROM (` + dueForecast + `) f),
 	(SELECT true ` + dueRestore + ` ORDER BY w.due_at LIMIT 1),
-	(SELECT true FROM mirror_row r WHERE r.base = @base AND r.dirty_at IS NOT NULL AND r.due_at <= ` + sqlNow + ` ORDER BY r.due_at LIMIT 1),
 	false)`
+
+// dueMirror tells the same of rows to mirror.
+const dueMirror = `mirror_held_until <= replay_now() AND coalesce(
+	(SELECT true FROM mirror_row r WHERE r.base = @base AND r.dirty_at IS NOT NULL AND r.due_at <= ` + sqlNow + ` ORDER BY r.due_at LIMIT 1), false)`
+
+// dueWork tells of a base that is open whether there is anything to do: on a halted one only rows to
+// mirror are (R9).
+const dueWork = `(halted_at IS NULL AND ` + dueData + ` OR ` + dueMirror + `)`
+
+// open is true of a base to which something may be sent: it is not paused, and not halted for its token
+// or quota (R9).
+const open = `(halted_at IS NULL OR halt_kind = 'data') AND coalesce(paused_until, '-infinity') <= replay_now()`
+
+// workable is true of an open base that nobody works on.
+const workable = `lease_until <= replay_now() AND ` + open
 
 // The orders in which writes and entries are worked on; each has an index.
 const (
@@ -44,7 +58,7 @@ const (
 const notResting = `(m.rest_until IS NULL OR m.rest_until <= replay_now() OR EXISTS (
 	SELECT 1 FROM intent_member im JOIN intent i ON i.id = im.intent_id WHERE im.member_id = w.id AND i.state = 'open' AND i.retry))`
 
-// AcquireLease takes the lease of a base that is neither leased, halted nor paused and has work due.
+// AcquireLease takes the lease of a base that is workable and has work due.
 // ok is false when there is nothing to take. A predecessor that died between take and intend leaves
 // its records behind; each is charged with a death (R7).
 func (s *Store) AcquireLease(ctx context.Context, base, holder string, length time.Duration) (l Lease, ok bool, err error) {
@@ -157,7 +171,7 @@ func (s *Store) ReleaseLease(ctx context.Context, l Lease, wake func(ctx context
 			return err
 		}
 		const releaseLease = `UPDATE base SET lease_until = '-infinity', lease_holder = '', taking = '[]', woken_at = replay_now() WHERE name = @base
-			RETURNING halted_at IS NULL AND coalesce(paused_until, '-infinity') <= replay_now() AND ` + dueWork
+			RETURNING ` + open + ` AND ` + dueWork
 		var due bool
 		if err := s.db(ctx).QueryRow(ctx, releaseLease, names{"base": l.Base}).Scan(&due); err != nil || !due {
 			return err
@@ -166,9 +180,6 @@ func (s *Store) ReleaseLease(ctx context.Context, l Lease, wake func(ctx context
 	})
 	return interpretError("release lease", err)
 }
-
-// workable is true of a base that is neither leased, halted nor paused.
-const workable = `lease_until <= replay_now() AND halted_at IS NULL AND coalesce(paused_until, '-infinity') <= replay_now()`
 
 // WakeDueBases calls wake for every base with due work and no living lease that nobody has woken for
 // a while (R5). It is the safety net behind every stored wait.

@@ -54,11 +54,17 @@ type MirrorRow struct {
 	Tries      int // sends begun since the last that is settled
 }
 
-// DueMirrorRows lists up to n rows of a base that are due, the oldest first; none while it is paused.
+// mirrorOpen is true of a base b whose rows may be sent: it is not paused, its mirror is not held, and
+// no halt is about its token or quota (R9).
+const mirrorOpen = `coalesce(b.paused_until, '-infinity') <= replay_now() AND b.mirror_held_until <= replay_now()
+	AND (b.halted_at IS NULL OR b.halt_kind = 'data')`
+
+// DueMirrorRows lists up to n rows of a base that are due, the oldest first; none while its mirror is
+// not open.
 func (s *Store) DueMirrorRows(ctx context.Context, base string, n int) ([]MirrorRow, error) {
 	const dueRows = `SELECT r.revision, r.clear_press, r.tries, ` + entryColumns + `
 		FROM mirror_row r JOIN entry e ON e.id = r.entry_id JOIN base b ON b.name = r.base
-		WHERE r.base = $1 AND r.dirty_at IS NOT NULL AND r.due_at <= replay_now() AND coalesce(b.paused_until, '-infinity') <= replay_now()
+		WHERE r.base = $1 AND r.dirty_at IS NOT NULL AND r.due_at <= replay_now() AND ` + mirrorOpen + `
 		ORDER BY r.due_at, r.entry_id LIMIT $2`
 	rows, err := s.db(ctx).Query(ctx, dueRows, base, n)
 	if err != nil {
@@ -85,7 +91,7 @@ func (p prefixed) Scan(dest ...any) error { return p.CollectableRow.Scan(append(
 func (s *Store) MirrorState(ctx context.Context, base string) (due, late bool, err error) {
 	const mirrorState = `SELECT count(*) > 0, coalesce(bool_or(since < replay_now() - interval '10 seconds'), false)
 		FROM (SELECT least(r.dirty_at, r.due_at) AS since FROM mirror_row r JOIN base b ON b.name = r.base
-			WHERE r.base = $1 AND r.dirty_at IS NOT NULL AND r.due_at <= replay_now() AND coalesce(b.paused_until, '-infinity') <= replay_now()
+			WHERE r.base = $1 AND r.dirty_at IS NOT NULL AND r.due_at <= replay_now() AND ` + mirrorOpen + `
 			ORDER BY r.due_at LIMIT 10) r`
 	err = s.db(ctx).QueryRow(ctx, mirrorState, base).Scan(&due, &late)
 	return due, late, interpretError("read mirror state", err)
@@ -180,13 +186,12 @@ func (s *Store) PostponeMirror(ctx context.Context, l Lease, delays []MirrorDela
 	return interpretError("postpone mirror", err)
 }
 
-// HoldMirror lets all rows of a base wait that are due sooner: what is wrong is wrong for each of
-// them. An empty problem leaves the one that is noted.
+// HoldMirror lets all rows of a base wait, those that are yet to come too: what is wrong is wrong for
+// each of them. A longer wait that is already set stays.
 func (s *Store) HoldMirror(ctx context.Context, l Lease, wait time.Duration, problem string) error {
 	err := s.fenced(ctx, l, func(ctx context.Context) error {
-		const holdMirror = `UPDATE mirror_row SET due_at = replay_now() + @wait::interval, last_error = CASE WHEN @problem = '' THEN last_error ELSE @problem END
-			WHERE base = @base AND dirty_at IS NOT NULL AND due_at < replay_now() + @wait::interval`
-		_, err := s.db(ctx).Exec(ctx, holdMirror, names{"wait": wait, "problem": text(problem), "base": l.Base})
+		const holdMirror = `UPDATE base SET mirror_held_until = greatest(mirror_held_until, replay_now() + $2::interval), mirror_problem = $3 WHERE name = $1`
+		_, err := s.db(ctx).Exec(ctx, holdMirror, l.Base, wait, text(problem))
 		return err
 	})
 	return interpretError("hold mirror", err)

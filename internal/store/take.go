@@ -9,7 +9,8 @@ import (
 )
 
 // TakeChunk takes what is to be worked on next under a lease: records with an intent to look at come
-// first, then live writes before entries about four to one. An empty chunk: nothing is due. The
+// first, then live writes before entries about four to one. An empty chunk: nothing is due, or the base
+// is halted and only its mirror goes on. The
 // records stand in base.taking until their intents are stored or the next chunk is taken, so that a
 // death on the way is charged to them (R7).
 func (s *Store) TakeChunk(ctx context.Context, l Lease) (c Chunk, err error) {
@@ -17,9 +18,12 @@ func (s *Store) TakeChunk(ctx context.Context, l Lease) (c Chunk, err error) {
 		c = Chunk{}
 		var now time.Time
 		var turn int64
-		const openBase = `SELECT replay_now(), turn, halted_at IS NOT NULL OR coalesce(paused_until, '-infinity') > replay_now() FROM base WHERE name = $1`
-		if err := s.db(ctx).QueryRow(ctx, openBase, l.Base).Scan(&now, &turn, &c.Closed); err != nil || c.Closed {
+		const openBase = `SELECT replay_now(), turn, NOT (` + open + `), halted_at IS NOT NULL FROM base WHERE name = $1`
+		if err := s.db(ctx).QueryRow(ctx, openBase, l.Base).Scan(&now, &turn, &c.Closed, &c.Halted); err != nil || c.Closed {
 			return err
+		}
+		if c.Halted {
+			return s.noteTaken(ctx, l.Base, c)
 		}
 		entriesFirst := turn%5 == 4
 		refs, err := s.pickRecords(ctx, l.Base, entriesFirst)
