@@ -151,7 +151,8 @@ func (a *App) build(ctx context.Context, o Options, book *pipeline.Book) error {
 	}
 	a.Replay = replay.New(replays)
 	a.Live = live.New(live.Config{Store: a.Store, Book: book, Schemas: a.pass, Wake: wake})
-	a.ticker = a.ticks(o.Config)
+	registry.MustRegister(newBaseMetrics(a.Store))
+	a.ticker = a.ticks(o.Config, newTickMetric(registry))
 	return a.serve(o, registry)
 }
 
@@ -191,9 +192,9 @@ func rates(file *config.File) map[string]float64 {
 }
 
 // ticks are what every process does now and then, workers or not (R5, S1).
-func (a *App) ticks(file *config.File) *jobs.Ticker {
+func (a *App) ticks(file *config.File, went func(tick string)) *jobs.Ticker {
 	r := file.Replay
-	return jobs.NewTicker(a.logger,
+	return jobs.NewTicker(a.logger, went,
 		jobs.Tick{Name: "wake due bases", Every: r.RecoveryTick, Do: func(ctx context.Context) error {
 			return a.Store.WakeDueBases(ctx, r.RecoveryTick, a.queue.Wake)
 		}},

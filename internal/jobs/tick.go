@@ -19,13 +19,14 @@ type Tick struct {
 type Ticker struct {
 	ticks  []Tick
 	logger *slog.Logger
+	went   func(tick string)
 	stop   context.CancelFunc
 	done   sync.WaitGroup
 }
 
-// NewTicker makes a Ticker.
-func NewTicker(logger *slog.Logger, ticks ...Tick) *Ticker {
-	return &Ticker{ticks: ticks, logger: logger}
+// NewTicker makes a Ticker. went is told of every tick that went well.
+func NewTicker(logger *slog.Logger, went func(tick string), ticks ...Tick) *Ticker {
+	return &Ticker{ticks: ticks, logger: logger, went: went}
 }
 
 // Start runs every tick at once and then at its interval.
@@ -46,7 +47,10 @@ func (t *Ticker) run(ctx context.Context, tick Tick) {
 	every := time.NewTicker(tick.Every)
 	defer every.Stop()
 	for {
-		if err := tick.Do(ctx); err != nil && ctx.Err() == nil {
+		switch err := tick.Do(ctx); {
+		case err == nil:
+			t.went(tick.Name)
+		case ctx.Err() == nil:
 			t.logger.ErrorContext(ctx, "tick", "tick", tick.Name, "error", err)
 		}
 		select {
