@@ -32,7 +32,15 @@ type commandLine struct {
 	Migrate migrateCommand `cmd:"" help:"Bring the database schema up, take it down, or show it."`
 	Token   tokenCommand   `cmd:"" help:"Make, list and revoke API tokens."`
 	Sandbox sandboxCommand `cmd:"" help:"Run the Airtable emulator alone."`
+	Doctor  doctorCommand  `cmd:"" help:"Check what the configuration needs of Airtable and the database."`
+	Setup   setupCommand   `cmd:"" help:"Add the fields that the Airtable side lacks."`
+	Entries entriesCommand `cmd:"" help:"List, replay and review dead letters, over the API."`
+	Runs    runsCommand    `cmd:"" help:"Start and follow runs over many entries, over the API."`
+	Bases   basesCommand   `cmd:"" help:"List, halt and resume bases, over the API."`
 	Version versionCommand `cmd:"" help:"Print the version."`
+
+	Completion completionCommand `cmd:"" help:"Print a script that completes commands in a shell."`
+	Complete   completeCommand   `cmd:"" hidden:"" name:"__complete"`
 
 	LogLevel  string `env:"LOG_LEVEL" placeholder:"LEVEL" help:"debug, info, warn or error (default info)."`
 	LogFormat string `env:"LOG_FORMAT" placeholder:"FORMAT" help:"text or json (default text)."`
@@ -41,8 +49,11 @@ type commandLine struct {
 // process is what a command may use of the process that it runs in.
 type process struct {
 	ctx    context.Context // ends with SIGINT or SIGTERM
+	stdin  io.Reader
 	stdout io.Writer
+	stderr io.Writer
 	logger *slog.Logger
+	model  *kong.Application
 	// levelChosen tells that the user has said how much is to be logged.
 	levelChosen bool
 }
@@ -83,7 +94,9 @@ func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	return report(command.Run(&process{ctx: ctx, stdout: os.Stdout, logger: logger, levelChosen: line.LogLevel != ""}))
+	return report(command.Run(&process{
+		ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, logger: logger, model: parser.Model, levelChosen: line.LogLevel != "",
+	}))
 }
 
 // chosen names the command that was recognised before the mistake.
@@ -103,6 +116,9 @@ func report(err error) int {
 	_, misused := errors.AsType[usageError](err)
 	_, misconfigured := errors.AsType[*config.Problems](err)
 	_, misseeded := errors.AsType[sandbox.SeedError](err)
+	if refusal, ok := errors.AsType[*problemError](err); ok && refusal.misused() {
+		return exitUsage
+	}
 	if misused || misconfigured || misseeded {
 		return exitUsage
 	}

@@ -18,7 +18,12 @@ func TestEveryCommandHelps(t *testing.T) {
 	t.Parallel()
 	commands := [][]string{
 		{"demo"}, {"serve"}, {"migrate", "up"}, {"migrate", "down"}, {"migrate", "status"},
-		{"token", "create"}, {"token", "list"}, {"token", "revoke"}, {"sandbox"}, {"version"},
+		{"token", "create"}, {"token", "list"}, {"token", "revoke"}, {"sandbox"}, {"version"}, {"doctor"}, {"setup"}, {"completion"},
+		{"entries", "list"}, {"entries", "show"}, {"entries", "history"}, {"entries", "preview"}, {"entries", "replay"}, {"entries", "summary"},
+		{"entries", "ignore"}, {"entries", "reopen"}, {"entries", "reset"}, {"entries", "assign"}, {"entries", "edit"}, {"entries", "payloads"},
+		{"entries", "file"}, {"entries", "stuck", "list"}, {"entries", "stuck", "reset"},
+		{"runs", "start"}, {"runs", "list"}, {"runs", "show"}, {"runs", "watch"}, {"runs", "cancel"}, {"runs", "evidence"},
+		{"bases", "list"}, {"bases", "halt"}, {"bases", "resume"},
 	}
 	overview := run(t, nil, "--help")
 	require.Equal(t, 0, overview.code())
@@ -63,6 +68,15 @@ func TestWrongUsageIsRefused(t *testing.T) {
 		{"unknown scope", database, "token create a --scope read,all",
 			"token create: --scope: \"all\" is none of read, write, replay, admin\n  See airtable-replay token create --help"},
 		{"no seed", nil, "sandbox --seed nowhere.yaml", "there is no seed file nowhere.yaml"},
+		{"no API token", nil, "bases list", "bases list: no API token is named: set AIRTABLE_REPLAY_TOKEN (airtable-replay token create makes one)\n  See airtable-replay bases list --help"},
+		{"bad address", []string{"AIRTABLE_REPLAY_TOKEN=a", "AIRTABLE_REPLAY_URL=replay.example"}, "bases list",
+			"bases list: --url: \"replay.example\" is no address such as https://replay.example\n  See airtable-replay bases list --help"},
+		{"no selector", []string{"AIRTABLE_REPLAY_TOKEN=a"}, "runs start", "runs start: say which entries: --reason, --outcome, --source, --target, --run, --owner, --from, --to or --id\n  See airtable-replay runs start --help"},
+		{"fields of no mode", []string{"AIRTABLE_REPLAY_TOKEN=a"}, "entries replay x --field Status", "entries replay: --field: needed with --mode chosen_fields, and only there\n  See airtable-replay entries replay --help"},
+		{"no reason", []string{"AIRTABLE_REPLAY_TOKEN=a"}, "entries replay x --mode overwrite --expect Status=Shipped",
+			"entries replay: --expect: \"Status=Shipped\" is not FIELD=JSON, such as 'Status=\"Pending\"' or 'Note=null'\n  --reason: needed with --mode overwrite\n  See airtable-replay entries replay --help"},
+		{"unknown status", []string{"AIRTABLE_REPLAY_TOKEN=a"}, "entries list --status open",
+			"--status must be one of \"\",\"pending_review\",\"replaying\",\"resolved\",\"ignored\" but got \"open\"\n  See airtable-replay entries list --help"},
 		{"negative rate", nil, "sandbox --seed a --rate=-1 --penalty=-1s",
 			"sandbox: --rate: -1 is less than 0\n  --penalty: -1s is less than 0s\n  See airtable-replay sandbox --help"},
 	} {

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"airtable-replay/api/client"
+)
+
+// answerPatience is how long the service may take before it begins to answer: a preview waits for its
+// turn at Airtable.
+const answerPatience = 2 * time.Minute
+
+// remote is a command that asks the service.
+type remote struct {
+	URL   string `env:"AIRTABLE_REPLAY_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address of the service (default ${default})."`
+	Token string `env:"AIRTABLE_REPLAY_TOKEN" placeholder:"TOKEN" help:"API token; other users of this machine can read a flag, so prefer the environment."`
+	JSON  bool   `name:"json" help:"Print the service's answer as it is."`
+}
+
+// Validate refuses what could never be asked.
+func (c *remote) Validate() error {
+	var errs []error
+	if u, err := url.Parse(c.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		errs = append(errs, fmt.Errorf("--url: %q is no address such as https://replay.example", c.URL))
+	}
+	switch {
+	case c.Token == "":
+		errs = append(errs, errors.New("no API token is named: set AIRTABLE_REPLAY_TOKEN (airtable-replay token create makes one)"))
+	case strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
+		errs = append(errs, errors.New("AIRTABLE_REPLAY_TOKEN holds blanks or characters that no token has"))
+	}
+	return errors.Join(errs...)
+}
+
+// dial makes the client.
+func (c *remote) dial() (*client.Client, error) {
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: answerPatience}
+	api, err := client.NewClient(strings.TrimRight(c.URL, "/"), client.WithHTTPClient(&http.Client{Transport: transport}),
+		client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
+			r.Header.Set("Authorization", "Bearer "+c.Token)
+			r.Header.Set("User-Agent", "airtable-replay/"+version())
+			return nil
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("make client: %w", err)
+	}
+	return api, nil
+}
+
+// answer is what the service said, decoded and as it came.
+type answer[T any] struct {
+	value  T
+	raw    []byte
+	status int
+}
+
+// ask reads an answer of the service. A problem becomes an error that says it in plain words.
+func ask[T any](resp *http.Response, err error) (answer[T], error) {
+	raw, err := readAnswer(resp, err)
+	if err != nil {
+		return answer[T]{}, err
+	}
+	a := answer[T]{raw: raw, status: resp.StatusCode}
+	if err := json.Unmarshal(raw, &a.value); err != nil {
+		return answer[T]{}, stranger(resp)
+	}
+	return a, nil
+}
+
+// readAnswer reads the body of a good answer.
+func readAnswer(resp *http.Response, err error) ([]byte, error) {
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	if resp.StatusCode/100 != 2 {
+		return nil, refusalOf(resp, raw)
+	}
+	return raw, nil
+}
+
+// unreachable is one sentence that says what to check.
+func unreachable(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted; the service goes on with what it has accepted")
+	}
+	at, cause := "the service", err
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		cause = u.Err
+		if address, err := url.Parse(u.URL); err == nil {
+			at = "the service at " + address.Scheme + "://" + address.Host
+		}
+	}
+	return fmt.Errorf("%s does not answer: %w: check AIRTABLE_REPLAY_URL, and that airtable-replay serve runs there", at, cause)
+}
+
+// stranger is for answers that are not of the service.
+func stranger(resp *http.Response) error {
+	return fmt.Errorf("what answers at %s://%s (%s) is not airtable-replay: check AIRTABLE_REPLAY_URL", resp.Request.URL.Scheme, resp.Request.URL.Host, resp.Status)
+}
+
+// problemError is a refusal of the service.
+type problemError struct{ client.Problem }
+
+func refusalOf(resp *http.Response, raw []byte) error {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	var p client.Problem
+	if kind != "application/problem+json" || json.Unmarshal(raw, &p) != nil {
+		return stranger(resp)
+	}
+	return &problemError{p}
+}
+
+// Error says the problem in plain words: its title, the detail, and each field at fault.
+func (e *problemError) Error() string {
+	lines := []string{e.Title + ": " + e.Detail}
+	if len(e.Errors) > 1 && strings.HasPrefix(e.Detail, e.Errors[0].Field+" "+e.Errors[0].Detail) {
+		lines[0] = e.Title + ":" // the detail is the first of the errors
+	}
+	for _, f := range e.Errors {
+		if e.Detail != f.Field+" "+f.Detail { // else it is said already
+			lines = append(lines, f.Field+": "+f.Detail)
+		}
+	}
+	if e.EntryStatus != nil {
+		line := "the entry is " + plain(string(*e.EntryStatus))
+		if e.RunID != nil && *e.RunID != "" {
+			line += "; see airtable-replay runs show " + *e.RunID
+		}
+		lines = append(lines, line)
+	}
+	switch e.Status {
+	case http.StatusUnauthorized:
+		lines = append(lines, "check AIRTABLE_REPLAY_TOKEN")
+	case http.StatusInternalServerError:
+		lines = append(lines, "request "+e.RequestID)
+	}
+	for i := range lines {
+		lines[i] = printable(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// misused tells whether the request itself was at fault, as opposed to what it is about.
+func (e *problemError) misused() bool {
+	return strings.HasSuffix(e.Type, "/malformed-request") || strings.HasSuffix(e.Type, "/invalid-request")
+}
+
+// show prints an answer: as it came, or for people.
+func (c *remote) show(p *process, raw []byte, people func() string) error {
+	if c.JSON {
+		return p.print(harmless(raw) + "\n")
+	}
+	return p.print(people())
+}
+
+// harmless escapes within JSON what a terminal would act upon: it stays the same JSON. Such characters
+// stand in strings alone, since JSON has no other place for them.
+func harmless(raw []byte) string {
+	var b strings.Builder
+	for _, r := range strings.TrimRight(string(raw), "\n") {
+		if hostile(r) && r != '\n' && r != '\t' {
+			b.WriteString(escaped(r))
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// plain is a code in words: "pending_review" is "pending review".
+func plain(code string) string { return strings.ReplaceAll(code, "_", " ") }
+
+// orNone is the value behind a pointer, empty where there is none.
+func orNone[T any](p *T) (value T) {
+	if p == nil {
+		return value
+	}
+	return *p
+}
+
+// given is a pointer to a value that was given, nil for an empty one.
+func given[T comparable](value T) *T {
+	var none T
+	if value == none {
+		return nil
+	}
+	return &value
+}
+
+// clock is an instant for people, in UTC.
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04:05Z")
+}
+
+// minute is an instant for people in a list, in UTC.
+func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04Z") }
