@@ -67,7 +67,7 @@ func (s *Store) ItemToRestore(ctx context.Context, w Written) (it Item, err erro
 // settleRestore stores what became of a restore, with its line in the entry's history; run is empty
 // where it is no longer queued.
 func (s *Store) settleRestore(ctx context.Context, v Settlement) (run string, err error) {
-	_, skipped, _, detail, err := settlementDocs(v)
+	_, _, _, detail, err := settlementDocs(v)
 	if err != nil {
 		return "", err
 	}
@@ -86,7 +86,7 @@ func (s *Store) settleRestore(ctx context.Context, v Settlement) (run string, er
 			FROM run WHERE r.id = @id AND r.status = 'queued' AND run.id = r.id RETURNING r.id, r.entry_id, r.intent_id, r.requested_by, r.refused
 		), member AS (
 			UPDATE run_entry m SET outcome = @event, reason = @reason, effect = @effect, settled_at = replay_now(),
-				skipped = CASE WHEN json_array_length(@skipped::json) > 0 OR settled.refused = 0 THEN @counts::json ELSE json_build_object(@reason::text, settled.refused) END,
+				skipped = CASE WHEN @listed OR settled.refused = 0 THEN @counts::json ELSE json_build_object(@reason::text, settled.refused) END,
 				record_id = CASE WHEN @effect = '' THEN '' ELSE @record END, dates = @dates::text[]::date[]
 			FROM settled WHERE m.run_id = settled.id AND m.entry_id = settled.entry_id
 		), told AS (
@@ -99,7 +99,7 @@ func (s *Store) settleRestore(ctx context.Context, v Settlement) (run string, er
 		)
 		SELECT id::text, entry_id::text, intent_id::text FROM settled`
 	rows, err := s.db(ctx).Query(ctx, settleRestore, names{
-		"id": v.ID, "restored": len(v.Verdict.Fields), "event": event, "reason": v.Verdict.Reason, "effect": v.Effect, "skipped": skipped, "counts": counts,
+		"id": v.ID, "restored": len(v.Verdict.Fields), "event": event, "reason": v.Verdict.Reason, "effect": v.Effect, "listed": len(v.Verdict.Skipped) > 0, "counts": counts,
 		"record": v.RecordID, "dates": append([]string{}, v.Dates...), "note": text(v.Verdict.Note), "detail": detail, "tries": v.Tries,
 		"status": orNullInt(v.StatusCode), "error": text(v.ErrorDetail),
 	})
