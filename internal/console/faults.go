@@ -61,7 +61,7 @@ func (f *faults) instant(field, value string) time.Time {
 	if value == "" {
 		return time.Time{}
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04", "2006-01-02T15:04:05", time.DateOnly} {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02T15:04:05", time.DateOnly} {
 		if t, err := time.Parse(layout, value); err == nil {
 			return t.UTC()
 		}

@@ -38,7 +38,7 @@ func functions(now func() time.Time) template.FuncMap {
 		"runstate": runStatusWord,
 		"tone":     tone,
 		"plural":   plural,
-		"duration": span,
+		"duration": func(d time.Duration) string { return span(max(d, time.Second)) },
 	}
 }
 

@@ -83,26 +83,50 @@ func (k *console) savePayload(v *visit) error {
 	return k.render(v, status, "edit", data)
 }
 
-// formText is a payload as a textarea takes it; nothing, where a form could not bring it back whole.
+// formText is a payload as a textarea takes it: JSON on one line is laid out; nothing, where a form could
+// not bring it back whole.
 func formText(raw []byte) string {
 	if showPayload(raw).Binary {
 		return ""
+	}
+	if bytes.IndexByte(raw, '\n') < 0 {
+		return prettyJSON(raw)
 	}
 	return string(raw)
 }
 
 // editedBytes is what came back from a textarea, and whether a person changed it. Browsers send every
-// line break as CR LF; the payload keeps the kind that it had, and one that was not touched keeps its
+// line break as CR LF, and JSON may have been laid out for reading: blanks alone are no change, and the
+// payload keeps the kind of line breaks and of blanks that it had. One that was not touched keeps its
 // bytes (case B20).
 func editedBytes(before []byte, text string) (raw []byte, changed bool) {
-	if plainBreaks(formText(before)) == plainBreaks(text) {
+	text = plainBreaks(text)
+	if plainBreaks(formText(before)) == text || sameJSON(before, []byte(text)) {
 		return before, false
 	}
-	text = plainBreaks(text)
+	if dense, ok := compactJSON(before); ok && bytes.Equal(dense, before) {
+		if dense, ok := compactJSON([]byte(text)); ok {
+			return dense, true
+		}
+	}
 	if bytes.Contains(before, []byte("\r\n")) && bytes.Count(before, []byte("\n")) == bytes.Count(before, []byte("\r\n")) {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
 	return []byte(text), true
+}
+
+// compactJSON is the same JSON without blanks; digits, keys and texts stay as they are written.
+func compactJSON(raw []byte) (dense []byte, ok bool) {
+	var b bytes.Buffer
+	err := json.Compact(&b, raw)
+	return b.Bytes(), err == nil
+}
+
+// sameJSON tells JSON that differs in nothing but blanks.
+func sameJSON(a, b []byte) bool {
+	x, ok := compactJSON(a)
+	y, alsoOK := compactJSON(b)
+	return ok && alsoOK && bytes.Equal(x, y)
 }
 
 // plainBreaks makes every line break a line feed.

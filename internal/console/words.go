@@ -128,7 +128,21 @@ func eventWord(event string) string {
 	case deadletter.TransitionReopened:
 		return "Reopened"
 	}
-	return sentence(strings.ReplaceAll(event, "_", " "))
+	switch event {
+	case deadletter.EventEdited:
+		return "Payload edited"
+	case deadletter.EventAssigned:
+		return "Assigned"
+	case deadletter.EventRestoreAsked:
+		return "Restore asked for"
+	case deadletter.EventRestored:
+		return "Restored"
+	case deadletter.EventRestoreRefused:
+		return "Restore refused"
+	case deadletter.EventRestoreReleased:
+		return "Restore given back"
+	}
+	return strings.TrimSuffix(sentence(strings.ReplaceAll(event, "_", " ")), ".")
 }
 
 // reasonText is what a reason code means, and what a person can do about it.
