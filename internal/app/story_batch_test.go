@@ -12,10 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// One record of ten is refused: nine are written, one becomes an entry after one attempt (W6).
-func TestStoryOneBadRecordOfTen(t *testing.T) {
+// Retry case 4: one record of ten is refused. Nine are written, one becomes an entry after one attempt
+// (W6).
+func TestRetryCase4OneBadRecordOfTen(t *testing.T) {
 	t.Parallel()
-	w := apptest.New(t, apptest.Options{NoStart: true})
+	w := apptest.New(t, apptest.Options{NoStart: true, SimulatedClock: true, Replicas: 2})
 	w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Contains: `"bad"`, Times: -1, Status: 422,
 		Body: []byte(`{"error":{"type":"INVALID_VALUE_FOR_COLUMN","message":"Field \"Note\" cannot accept the provided value"}}`)})
 	var writes []apptest.Doc
@@ -26,6 +27,7 @@ func TestStoryOneBadRecordOfTen(t *testing.T) {
 	status, answer := w.Call(t, 0, "POST", "/v1/writes", apptest.Doc{"writes": writes})
 	require.Equal(t, http.StatusAccepted, status, "%v", answer)
 	w.Start(t, 0)
+	w.Start(t, 1)
 	for i, accepted := range answer["writes"].([]any) {
 		write := w.Decided(t, accepted.(apptest.Doc)["id"].(string))
 		if i != 6 {

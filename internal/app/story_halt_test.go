@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"airtable-replay/internal/app/apptest"
 	"airtable-replay/internal/sandbox"
@@ -44,7 +45,7 @@ func worldWithOwner(t *testing.T, replicas int) (*apptest.World, *owner) {
 notify:
   ops: {url: "` + server.URL + `", secret: "${AIRTABLE_TOKEN}", on: [base.halted]}
 `
-	return apptest.New(t, apptest.Options{Config: text, Replicas: replicas}), o
+	return apptest.New(t, apptest.Options{Config: text, Replicas: replicas, SimulatedClock: true}), o
 }
 
 func (o *owner) toldOnce(t *testing.T, words string) {
@@ -64,9 +65,9 @@ func halted(t *testing.T, w *apptest.World) {
 	apptest.Eventually(t, func() bool { return state(t, w)["state"] == "halted" }, "the base is halted")
 }
 
-// A token that no longer works stops the base at once: one alert, no entries, live writes queued,
+// Retry case 6: a token that no longer works stops the base at once: one alert, no entries, live writes queued,
 // presses refused; after the resume everything goes on (W7).
-func TestRefusedTokenHaltsAtOnce(t *testing.T) {
+func TestRetryCase6RefusedTokenHaltsAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, state := range []string{"revoked", "forbidden"} {
 		t.Run(state, func(t *testing.T) {
@@ -80,12 +81,15 @@ func TestRefusedTokenHaltsAtOnce(t *testing.T) {
 			halted(t, w)
 			o.toldOnce(t, "token")
 			require.Empty(t, w.Read(t, "/v1/entries")["entries"])
+			requests := len(w.Sandbox.Requests())
+			w.Advance(t, time.Hour)
 			entry := w.File(t, apptest.Order("O-3", "2026-10-02T08:00:00Z", apptest.Doc{"status": "Shipped"}), nil)
 			status, answer := w.Call(t, 0, http.MethodPost, "/v1/entries/"+entry+"/replay", apptest.Doc{"requested_by": "ann"})
 			require.Equal(t, http.StatusConflict, status)
 			require.Equal(t, "/problems/base-halted", answer["type"])
 			require.Equal(t, "pending_review", w.Entry(t, entry)["status"])
 
+			require.Len(t, w.Sandbox.Requests(), requests, "nothing is sent while it is halted")
 			require.NoError(t, w.Sandbox.SetToken("patSandbox.full", "valid"))
 			status, answer = w.Call(t, 1, http.MethodPost, "/v1/bases/orders/resume", nil)
 			require.Equal(t, http.StatusOK, status, "%v", answer)
@@ -99,9 +103,9 @@ func TestRefusedTokenHaltsAtOnce(t *testing.T) {
 	}
 }
 
-// A field that was renamed stops live traffic after the fifth identical failure; the alert says what
+// Retry case 5: a field that was renamed stops live traffic after the fifth identical failure; the alert says what
 // to mend, and what is still queued stays queued (W7).
-func TestRenamedFieldHaltsAfterTheFifth(t *testing.T) {
+func TestRetryCase5RenamedFieldHaltsAfterTheFifth(t *testing.T) {
 	t.Parallel()
 	w, o := worldWithOwner(t, 2)
 	first := w.Accept(t, "order-system", apptest.Order("O-1", "2026-10-02T08:00:00Z", apptest.Doc{"status": "Shipped"}))
@@ -121,6 +125,18 @@ func TestRenamedFieldHaltsAfterTheFifth(t *testing.T) {
 	}
 	require.Equal(t, 5, dead)
 	require.Len(t, w.Read(t, "/v1/entries?reason=unknown_field")["entries"], 5)
+
+	require.NoError(t, w.Sandbox.RenameField(apptest.BaseID, "Orders", "State", "Status"))
+	status, answer := w.Call(t, 1, http.MethodPost, "/v1/bases/orders/resume", nil)
+	require.Equal(t, http.StatusOK, status, "%v", answer)
+	written := 0
+	for _, id := range ids {
+		if w.Decided(t, id)["status"] == "written" {
+			written++
+		}
+	}
+	require.Equal(t, 4, written, "what was queued goes on")
+	require.Len(t, o.told(), 1)
 }
 
 // Five identical failures stop a run, not the base; single presses neither count nor halt.

@@ -128,28 +128,6 @@ func requireFiling(t *testing.T, e apptest.Doc) {
 	require.Equal(t, apptest.Failed.Format(time.RFC3339), e["first_attempt_at"])
 }
 
-// A live write that runs out of attempts becomes an entry with everything filled (L2).
-func TestStoryLiveWriteExhausted(t *testing.T) {
-	t.Parallel()
-	w := apptest.New(t, apptest.Options{SimulatedClock: true})
-	w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Times: 5, Status: 503})
-	payload := apptest.Order("O-3", "2026-10-02T08:00:00Z", shipped)
-	id := w.Accept(t, "order-system", payload)
-	write := w.DecidedInTime(t, id, 500*time.Millisecond)
-	require.Equal(t, "dead_lettered", write["status"])
-	require.Equal(t, "transient_exhausted", write["reason"])
-	e := w.Entry(t, write["entry_id"].(string))
-	require.Equal(t, "transient_exhausted", e["reason_code"])
-	require.Equal(t, "503", number(e["status_code"]))
-	require.Equal(t, "5", number(e["attempts"]))
-	require.Equal(t, write["accepted_at"], e["first_attempt_at"])
-	require.Equal(t, payload, e["raw_payload"])
-	require.Equal(t, "upsert", e["operation"])
-	require.Equal(t, "2026-10-02T08:00:00Z", e["source_version"])
-	require.Equal(t, "pending_review", e["status"])
-	apptest.RequireOutcome(t, w.Replay(t, e["id"].(string), nil), "replayed", "")
-}
-
 // A 429 pauses the whole base and is told by the row of the base, not by jobs put to sleep one by one.
 func TestB117PauseIsOnTheRowOfTheBase(t *testing.T) {
 	t.Parallel()

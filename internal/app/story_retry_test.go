@@ -179,10 +179,10 @@ func TestRetryCase3TwoRowsAreFound(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t, apptest.Options{SimulatedClock: true, Replicas: 2})
 	require.NoError(t, w.Sandbox.SetOptions(func(o *sandbox.Options) { o.UpsertRace = sandbox.Duration(time.Hour) }))
-	w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Drop: true, ApplyLater: sandbox.Duration(time.Second)})
+	w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Drop: true, ApplyLater: sandbox.Duration(time.Minute)})
 	id := w.Accept(t, "order-system", apptest.Order("N-1", second, shipped))
 	require.Equal(t, "written", w.DecidedInTime(t, id, 250*time.Millisecond)["status"])
-	w.Advance(t, time.Minute)
+	w.Advance(t, 2*time.Minute)
 	require.Len(t, records(t, w, "Orders"), 3+2)
 
 	write := w.DecidedInTime(t, w.Accept(t, "order-system", apptest.Order("N-1", third, apptest.Doc{"status": "Delivered"})), 250*time.Millisecond)
