@@ -33,7 +33,7 @@ func (s *Service) EditPayload(ctx context.Context, p PayloadEdit) (deadletter.En
 	}
 	edit := store.PayloadEdit{EntryID: e.ID, Raw: p.Raw, By: p.By, Reason: p.Reason, ExpectRevision: p.ExpectRevision}
 	if src, ok := s.Book.Source(e.SourceSystem); ok {
-		id := src.Identify(p.Raw)
+		id := identity(src, p.Raw, e)
 		edit.TargetID, edit.SourceVersion, edit.Version = id.TargetID, id.VersionRaw, id.Version
 	}
 	if err := s.Store.EditPayload(ctx, edit); err != nil {

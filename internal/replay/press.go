@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"airtable-replay/internal/deadletter"
+	"airtable-replay/internal/pipeline"
 	"airtable-replay/internal/store"
 )
 
@@ -111,16 +112,26 @@ func (s *Service) reidentify(ctx context.Context, e deadletter.Entry) error {
 	if !ok {
 		return nil
 	}
-	id := src.Identify(e.RawPayload)
-	raw := id.VersionRaw
-	if raw == "" {
-		raw = e.SourceVersion
-	}
+	id := identity(src, e.RawPayload, e)
 	key := id.TargetID
 	if e.TargetID != "" && e.PayloadRevision == 0 {
 		key = e.TargetID
 	}
-	return s.Store.Reidentify(ctx, e.ID, key, raw, id.Version)
+	return s.Store.Reidentify(ctx, e.ID, key, id.VersionRaw, id.Version)
+}
+
+// identity is what a payload of an entry tells of key and version. A version that it does not hold is
+// the one that the entry was filed with.
+func identity(src *pipeline.Source, payload []byte, e deadletter.Entry) pipeline.Identity {
+	id := src.Identify(payload)
+	if id.VersionRaw != "" || src.Versionless || e.SourceVersion == "" {
+		return id
+	}
+	id.VersionRaw = e.SourceVersion
+	if v, err := deadletter.ParseVersion(src.Spec, e.SourceVersion, nil); err == nil {
+		id.Version = v
+	}
+	return id
 }
 
 // along is the entry and what is to go with it: the siblings that one decision sent to review with it

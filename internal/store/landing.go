@@ -69,8 +69,9 @@ func (s *Store) tellLanded(ctx context.Context, i OpenIntent, ids []string) erro
 	const tellLanded = `
 		WITH told AS (
 			UPDATE entry SET flags = array_append(array_remove(array_remove(flags, 'landed'), 'may_have_been_written'), 'landed'), updated_at = replay_now(),
-				wrote_version = coalesce(nullif(@version, ''), wrote_version), landed_intent = @intent::uuid
-			WHERE id = ANY (@ids::uuid[]) AND status <> 'resolved' RETURNING id, status
+				wrote_version = CASE WHEN entry.record_key = i.record_key THEN coalesce(nullif(@version, ''), wrote_version) ELSE wrote_version END,
+				landed_intent = i.id
+			FROM intent i WHERE i.id = @intent::uuid AND entry.id = ANY (@ids::uuid[]) AND status <> 'resolved' RETURNING entry.id, status
 		)
 		INSERT INTO entry_history (entry_id, event, from_status, to_status, actor, note)
 		SELECT id, 'landed', status, status, 'pass', 'A write of this entry that was under way has landed. The next press records it without writing again.' FROM told`

@@ -81,7 +81,8 @@ func (s *Store) insertRevision(ctx context.Context, e deadletter.Entry, p Payloa
 		), edited AS (
 			UPDATE entry SET raw_payload = @payload, payload_revision = @revision, own_failures = 0, updated_at = replay_now(),
 				target_id = coalesce(@target_id, target_id), source_version = @source_version, version = @version,
-				version_sort = @version_sort::numeric, source_updated_at = @updated
+				version_sort = @version_sort::numeric, source_updated_at = @updated,
+				wrote_version = CASE WHEN target_id IS DISTINCT FROM coalesce(@target_id, target_id) THEN '' ELSE wrote_version END -- it says nothing of another record
 			WHERE id = @id RETURNING id, status
 		)
 		INSERT INTO entry_history (entry_id, event, from_status, to_status, actor, note, detail)
