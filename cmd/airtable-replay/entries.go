@@ -25,6 +25,7 @@ type entriesCommand struct {
 	Edit     entriesEditCommand     `cmd:"" help:"Mend the payload of a pending entry in an editor."`
 	Payloads entriesPayloadsCommand `cmd:"" help:"Show the payload as filed, and every edit."`
 	File     entriesFileCommand     `cmd:"" help:"File a dead letter."`
+	Restore  entriesRestoreCommand  `cmd:"" help:"Write the values from before the last replay back."`
 	Stuck    stuckCommand           `cmd:"" help:"List and free entries that nobody works on any more."`
 }
 
@@ -172,7 +173,7 @@ func joinedPage(raw []byte, first, last bool) (string, error) {
 }
 
 func newEntryGrid() *grid {
-	return newGrid(column{title: "ID"}, column{title: "STATUS"}, column{title: "RECORD", least: 16}, column{title: "OUTCOME", drop: 2},
+	return newGrid(column{title: "ID"}, column{title: "STATUS", least: 14}, column{title: "RECORD", least: 16}, column{title: "OUTCOME", drop: 2},
 		column{title: "REASON", least: 12}, column{title: "FIRST ATTEMPT", drop: 3}, column{title: "OWNER", least: 5, drop: 4})
 }
 

@@ -74,13 +74,18 @@ func previewText(v client.Preview, line int) string {
 	f.say("Record", "%s", strings.TrimSpace(orNone(v.RecordID)+" "+actionText(v.Action)))
 	f.say("Version after", "%s", orNone(v.Version))
 	if len(v.Fields) > 0 {
-		g := newGrid(column{title: "FIELD", least: 8}, column{title: "ACTION"}, column{title: "CURRENT", least: 8}, column{title: "INCOMING", least: 8}, column{title: "WHY", least: 8})
-		for _, c := range v.Fields {
-			g.add(c.Field, string(c.Action), valueText(c.Current), valueText(c.Incoming), c.Why)
-		}
-		f.WriteString("\n" + g.page(line))
+		f.WriteString("\n" + checksText(v.Fields, "INCOMING", line))
 	}
 	return f.String()
+}
+
+// checksText is a table of fields, with what would come into each.
+func checksText(checks []client.FieldCheck, incoming string, line int) string {
+	g := newGrid(column{title: "FIELD", least: 8}, column{title: "ACTION"}, column{title: "CURRENT", least: 8}, column{title: incoming, least: 8}, column{title: "WHY", least: 8})
+	for _, c := range checks {
+		g.add(c.Field, string(c.Action), valueText(c.Current), valueText(c.Incoming), c.Why)
+	}
+	return g.page(line)
 }
 
 func actionText(a client.PreviewAction) string {
@@ -166,7 +171,7 @@ func (c *entriesReplayCommand) Run(p *process) error {
 			return "Accepted as run " + printable(a.value.RunID) + ".\n"
 		})
 	}
-	if _, err := follow(p, api, a.value.RunID, func(client.Run) error { return nil }); err != nil {
+	if err := follow(p, api, a.value.RunID, func(client.Run) {}); err != nil {
 		return err
 	}
 	e, err := ask[client.Entry](api.ShowEntry(p.ctx, c.ID))

@@ -171,3 +171,17 @@ func TestListsPageToTheirEnd(t *testing.T) {
 	require.Contains(t, said, "This will ignore 205 entries. Add --yes if you mean it.\n")
 	require.Contains(t, said, "refused\n205 entries ignored.\n")
 }
+
+func TestValuesBeforeAreRestored(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, apptest.Options{})
+	s.names["one"] = s.world.File(t, shipped("O-1"), nil)
+	s.say("entries", "restore", "{one}", "--yes")
+	s.world.Replay(t, s.names["one"], nil)
+	s.say("entries", "restore", "{one}", "--dry-run")
+	s.say("entries", "restore", "{one}")
+	s.say("entries", "restore", "{one}", "--reason", "wrong order", "--yes", "--watch")
+	require.Equal(t, "Pending", s.world.OrderCells(t, "O-1")["Status"])
+	s.say("entries", "restore", "{one}", "--yes")
+	s.golden("restore")
+}

@@ -11,12 +11,15 @@ const gap = 2
 // column is one column of a grid.
 type column struct {
 	title string
-	// least is the width down to which it may be cut; 0: it is never cut.
+	// least is the width down to which it may be cut before others are left out; 0: it is never cut.
 	least int
 	// drop is the order in which columns are left out when even the least widths do not fit, the
 	// highest first; 0: never.
 	drop int
 }
+
+// cramped is the width down to which columns are cut when nothing else helps.
+const cramped = 4
 
 // grid is a table that fits the terminal. Its cells may be of any origin.
 type grid struct {
@@ -91,12 +94,14 @@ func (g *grid) fit(line int) []int {
 		}
 		widths[at] = -1
 	}
-	for total(widths) > line {
-		at := g.widest(widths)
-		if at < 0 {
-			break
+	for _, bound := range []func(column) int{func(c column) int { return c.least }, func(c column) int { return min(c.least, cramped) }} {
+		for total(widths) > line {
+			at := g.widest(widths, bound)
+			if at < 0 {
+				break
+			}
+			widths[at]--
 		}
-		widths[at]--
 	}
 	return widths
 }
@@ -111,11 +116,11 @@ func (g *grid) expendable(widths []int) int {
 	return found
 }
 
-// widest is the column that can best spare a character.
-func (g *grid) widest(widths []int) int {
+// widest is the column that can best spare a character without falling below its bound.
+func (g *grid) widest(widths []int, bound func(column) int) int {
 	found := -1
 	for i, c := range g.columns {
-		if c.least > 0 && widths[i] > c.least && (found < 0 || widths[i] > widths[found]) {
+		if c.least > 0 && widths[i] > bound(c) && (found < 0 || widths[i] > widths[found]) {
 			found = i
 		}
 	}

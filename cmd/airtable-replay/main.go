@@ -83,7 +83,9 @@ func run(args []string) int {
 	command, err := parser.Parse(args)
 	if err != nil {
 		if parse, ok := errors.AsType[*kong.ParseError](err); ok {
-			err = usage("%w\nSee %s --help", err, strings.TrimSpace("airtable-replay "+chosen(parse.Context)))
+			// Optional flags may have no value, which is nothing to be told.
+			text := strings.Replace(err.Error(), `must be one of "",`, "must be one of ", 1)
+			err = usage("%s\nSee %s --help", text, strings.TrimSpace("airtable-replay "+chosen(parse.Context)))
 		}
 		return report(err)
 	}

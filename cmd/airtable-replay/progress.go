@@ -33,7 +33,7 @@ func newProgress(p *process, mute bool) *progress {
 }
 
 // draw shows a state of the run.
-func (g *progress) draw(r client.Run) error {
+func (g *progress) draw(r client.Run) {
 	n, of := extent(r)
 	if g.began.IsZero() {
 		g.began, g.first = time.Now(), n
@@ -42,7 +42,7 @@ func (g *progress) draw(r client.Run) error {
 	case g.mute:
 	case g.bar:
 		line := barText(n, of) + rateText(n-g.first, of-n, time.Since(g.began)) + soFar(r)
-		if width := g.p.columns(); width > 0 {
+		if width := columnsOf(g.p.stderr); width > 0 {
 			line = cut(line, width-1)
 		}
 		fmt.Fprint(g.p.stderr, eraseLine+line)
@@ -53,7 +53,6 @@ func (g *progress) draw(r client.Run) error {
 			g.p.note("%s: %d of %d%s", plain(string(r.Status)), n, of, soFar(r))
 		}
 	}
-	return nil
 }
 
 // end leaves the terminal as it was.

@@ -45,6 +45,11 @@ func TestReadmeCommandsWork(t *testing.T) {
 			config = write(t, "replay.yaml", strings.NewReplacer("appXXXXXXXXXXXXXX", "appOrdersSandbox01", "https://api.airtable.com", url).Replace(b.text))
 		case "sh serve":
 			service = serveAsWritten(t, b.text, config, db.URL)
+		case "sh doctor":
+			env := []string{"DATABASE_URL=" + db.URL, "AIRTABLE_TOKEN=" + airtableSecret}
+			said := shell(t, env, strings.ReplaceAll(b.text, "replay.yaml", config))
+			require.Contains(t, said, "There is no field to add.\n")
+			require.Regexp(t, `(?m)^ok       dead letters Dead Letter Queue: has all 22 fields$`, said)
 		case "sh run":
 			session.WriteString(b.text)
 		case "text": // TestDemoOncePlaysItsStory
@@ -55,7 +60,7 @@ func TestReadmeCommandsWork(t *testing.T) {
 	require.NotNil(t, service)
 	script := strings.ReplaceAll(session.String(), "http://127.0.0.1:8080", service.urls(t, 1)[0])
 	said := shell(t, []string{"DATABASE_URL=" + db.URL}, script)
-	for _, want := range []string{`"valid":true`, `"outcome":"replayed"`, `"status":"replaying"`, `"kind":"run"`, `"state":"running"`, "NAME "} {
+	for _, want := range []string{`"valid":true`, `"outcome":"replayed"`, `"status":"replaying"`, `"kind":"run"`, "NAME ", "A run would claim 1 entry", "replayed  1\n", "A restore would write values back", "orders  halted ", "orders  running "} {
 		require.Contains(t, said, want)
 	}
 	service.stop(t, syscall.SIGTERM)

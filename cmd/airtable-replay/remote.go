@@ -29,8 +29,11 @@ type remote struct {
 // Validate refuses what could never be asked.
 func (c *remote) Validate() error {
 	var errs []error
-	if u, err := url.Parse(c.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		errs = append(errs, fmt.Errorf("--url: %q is no address such as https://replay.example", c.URL))
+	switch u, err := url.Parse(c.URL); {
+	case err != nil:
+		errs = append(errs, errors.New("--url: is no address such as https://replay.example")) // it may hold a password
+	case u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		errs = append(errs, fmt.Errorf("--url: %q is no address such as https://replay.example", u.Redacted()))
 	}
 	switch {
 	case c.Token == "":

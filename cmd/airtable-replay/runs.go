@@ -123,7 +123,7 @@ func (c *runsStartCommand) forecast(p *process, api *client.Client) (answer[clie
 		return dry, err
 	}
 	bar := newProgress(p, c.JSON)
-	_, err = follow(p, api, dry.value.ID, bar.draw)
+	err = follow(p, api, dry.value.ID, bar.draw)
 	bar.end()
 	if err != nil {
 		return dry, err
@@ -229,10 +229,10 @@ func statusText(r client.Run) string {
 	return text
 }
 
-// done counts the entries of which the run has made an end.
+// done counts the entries of which the run has made an end; of a restore, the fields.
 func done(r client.Run) int {
 	n := r.Counts
-	return n.Replayed + n.PartiallyReplayed + n.Superseded + n.NeedsReview + n.ReplayFailed + n.Released
+	return n.Replayed + n.PartiallyReplayed + n.Superseded + n.NeedsReview + n.ReplayFailed + n.Restored + n.Refused + n.Released
 }
 
 // extent is how many entries are done, of how many; a dry run's are judged.
@@ -281,10 +281,17 @@ func runText(r client.Run, line int) string {
 	f.say("Mode", "%s", string(r.Mode))
 	f.say("Started", "%s", clock(orNone(r.StartedAt)))
 	f.say("Ended", "%s", clock(orNone(r.FinishedAt)))
+	for _, told := range r.Notices {
+		f.say("Told", "%s", noticeText(told))
+	}
 	if r.DryRun {
 		return f.String() + "\n" + forecastText(r, line)
 	}
-	g := newGrid(column{title: "OUTCOME"}, column{title: "ENTRIES"})
+	items := "ENTRIES"
+	if r.Kind == client.RunKindRestore {
+		items = "FIELDS"
+	}
+	g := newGrid(column{title: "OUTCOME"}, column{title: items})
 	for _, o := range outcomesOf(r.Counts) {
 		if o.n > 0 {
 			g.add(o.name, fmt.Sprint(o.n))
@@ -306,6 +313,18 @@ func runText(r client.Run, line int) string {
 	return f.String()
 }
 
+// noticeText is what downstream was told.
+func noticeText(n client.Notice) string {
+	text := n.Endpoint + " of " + n.Event
+	switch {
+	case !n.Delivered && n.LastError != "":
+		text += fmt.Sprintf(", not delivered after %s: %s", counted(n.Attempts, "attempt"), n.LastError)
+	case !n.Delivered:
+		text += ", on its way"
+	}
+	return text
+}
+
 // tallied is one outcome of a run.
 type tallied struct {
 	name string
@@ -315,6 +334,6 @@ type tallied struct {
 func outcomesOf(n client.Counts) []tallied {
 	return []tallied{
 		{"replayed", n.Replayed}, {"partially replayed", n.PartiallyReplayed}, {"superseded", n.Superseded},
-		{"needs review", n.NeedsReview}, {"replay failed", n.ReplayFailed}, {"released", n.Released},
+		{"needs review", n.NeedsReview}, {"replay failed", n.ReplayFailed}, {"restored", n.Restored}, {"refused", n.Refused}, {"released", n.Released},
 	}
 }

@@ -52,7 +52,7 @@ func (c *runsWatchCommand) Run(p *process) error {
 // watch shows a run until it ends, and errs when it was not completed, or does not add up.
 func watch(p *process, c *remote, api *client.Client, id string) error {
 	bar := newProgress(p, c.JSON)
-	_, err := follow(p, api, id, bar.draw)
+	err := follow(p, api, id, bar.draw)
 	bar.end()
 	if err != nil {
 		return err
@@ -74,26 +74,18 @@ func watch(p *process, c *remote, api *client.Client, id string) error {
 }
 
 // follow tells each state of a run until it has ended, over as many streams as it takes.
-func follow(p *process, api *client.Client, id string, tell func(client.Run) error) (client.Run, error) {
-	var last client.Run
+func follow(p *process, api *client.Client, id string, tell func(client.Run)) error {
 	for tries := 0; ; tries++ {
-		seen := false
-		finished, err := followOnce(p.ctx, api, id, func(r client.Run) error {
-			last, seen = r, true
-			return tell(r)
+		finished, err := followOnce(p.ctx, api, id, func(r client.Run) {
+			tries = 0
+			tell(r)
 		})
 		refused, isProblem := errors.AsType[*problemError](err)
-		if finished || isProblem && refused.Status < http.StatusInternalServerError || p.ctx.Err() != nil {
-			return last, err
-		}
-		if seen {
-			tries = 0
-		}
-		if tries >= followTries {
-			return last, err
+		if finished || isProblem && refused.Status < http.StatusInternalServerError || p.ctx.Err() != nil || tries >= followTries {
+			return err
 		}
 		if waitFor(p.ctx, followAgain) != nil {
-			return last, unreachable(context.Canceled)
+			return unreachable(context.Canceled)
 		}
 	}
 }
@@ -110,7 +102,7 @@ func waitFor(ctx context.Context, d time.Duration) error {
 }
 
 // followOnce reads one stream; finished tells that the run has ended.
-func followOnce(ctx context.Context, api *client.Client, id string, tell func(client.Run) error) (finished bool, err error) {
+func followOnce(ctx context.Context, api *client.Client, id string, tell func(client.Run)) (finished bool, err error) {
 	resp, err := api.WatchRun(ctx, id)
 	if err != nil {
 		return false, unreachable(err)
@@ -151,7 +143,7 @@ func followOnce(ctx context.Context, api *client.Client, id string, tell func(cl
 }
 
 // heard takes one event.
-func heard(event string, data []byte, tell func(client.Run) error) (finished bool, err error) {
+func heard(event string, data []byte, tell func(client.Run)) (finished bool, err error) {
 	if event == "error" {
 		var p client.Problem
 		if err := json.Unmarshal(data, &p); err != nil {
@@ -163,7 +155,8 @@ func heard(event string, data []byte, tell func(client.Run) error) (finished boo
 	if err := json.Unmarshal(data, &r); err != nil {
 		return false, fmt.Errorf("read event: %w", err)
 	}
-	return event == "done", tell(r)
+	tell(r)
+	return event == "done", nil
 }
 
 type runsCancelCommand struct {

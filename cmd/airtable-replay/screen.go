@@ -22,10 +22,12 @@ func terminal(stream any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// columns is how many characters fit into a line of standard output: those of the terminal, or what
-// COLUMNS says; 0: as many as there are.
-func (p *process) columns() int {
-	if file, ok := p.stdout.(*os.File); ok {
+// columns is how many characters fit into a line of standard output; 0: as many as there are.
+func (p *process) columns() int { return columnsOf(p.stdout) }
+
+// columnsOf is the width of the terminal that a stream is, else what COLUMNS says; 0: without bounds.
+func columnsOf(stream any) int {
+	if file, ok := stream.(*os.File); ok {
 		if n, _, err := term.GetSize(int(file.Fd())); err == nil && n > 0 {
 			return n
 		}

@@ -21,7 +21,7 @@ func TestEveryCommandHelps(t *testing.T) {
 		{"token", "create"}, {"token", "list"}, {"token", "revoke"}, {"sandbox"}, {"version"}, {"doctor"}, {"setup"}, {"completion"},
 		{"entries", "list"}, {"entries", "show"}, {"entries", "history"}, {"entries", "preview"}, {"entries", "replay"}, {"entries", "summary"},
 		{"entries", "ignore"}, {"entries", "reopen"}, {"entries", "reset"}, {"entries", "assign"}, {"entries", "edit"}, {"entries", "payloads"},
-		{"entries", "file"}, {"entries", "stuck", "list"}, {"entries", "stuck", "reset"},
+		{"entries", "file"}, {"entries", "restore"}, {"entries", "stuck", "list"}, {"entries", "stuck", "reset"},
 		{"runs", "start"}, {"runs", "list"}, {"runs", "show"}, {"runs", "watch"}, {"runs", "cancel"}, {"runs", "evidence"},
 		{"bases", "list"}, {"bases", "halt"}, {"bases", "resume"},
 	}
@@ -76,7 +76,7 @@ func TestWrongUsageIsRefused(t *testing.T) {
 		{"no reason", []string{"AIRTABLE_REPLAY_TOKEN=a"}, "entries replay x --mode overwrite --expect Status=Shipped",
 			"entries replay: --expect: \"Status=Shipped\" is not FIELD=JSON, such as 'Status=\"Pending\"' or 'Note=null'\n  --reason: needed with --mode overwrite\n  See airtable-replay entries replay --help"},
 		{"unknown status", []string{"AIRTABLE_REPLAY_TOKEN=a"}, "entries list --status open",
-			"--status must be one of \"\",\"pending_review\",\"replaying\",\"resolved\",\"ignored\" but got \"open\"\n  See airtable-replay entries list --help"},
+			"--status must be one of \"pending_review\",\"replaying\",\"resolved\",\"ignored\" but got \"open\"\n  See airtable-replay entries list --help"},
 		{"negative rate", nil, "sandbox --seed a --rate=-1 --penalty=-1s",
 			"sandbox: --rate: -1 is less than 0\n  --penalty: -1s is less than 0s\n  See airtable-replay sandbox --help"},
 	} {

@@ -44,56 +44,56 @@ func TestBrokenThingsAreFound(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		setting setting
-		break_  func(b *bundle)
+		spoil   func(b *bundle)
 	}{
-		"token-revoked":   {break_: func(b *bundle) { b.control("tokens", map[string]any{"token": secret, "state": "revoked"}) }},
-		"token-forbidden": {break_: func(b *bundle) { b.control("tokens", map[string]any{"token": secret, "state": "forbidden"}) }},
+		"token-revoked":   {spoil: func(b *bundle) { b.control("tokens", map[string]any{"token": secret, "state": "revoked"}) }},
+		"token-forbidden": {spoil: func(b *bundle) { b.control("tokens", map[string]any{"token": secret, "state": "forbidden"}) }},
 		"scope-schema":    {setting: scopes(`"data.records:read", "data.records:write"`)},
 		"scope-read":      {setting: scopes(`"schema.bases:read", "data.records:write"`)},
 		"scope-write":     {setting: scopes(`"schema.bases:read", "data.records:read"`)},
-		"scopes-told": {setting: scopes(`"schema.bases:read", "data.records:read"`), break_: func(b *bundle) {
+		"scopes-told": {setting: scopes(`"schema.bases:read", "data.records:read"`), spoil: func(b *bundle) {
 			require.NoError(t, b.box.SetOptions(func(o *sandbox.Options) { o.WhoamiScopes = true }))
 		}},
 		"base-unknown": {setting: setting{config: change(t, "appOrdersSandbox01", "appOrdersSandbox02")}},
 		"unreachable":  {setting: setting{config: func(text string) string { return addressOf.ReplaceAllString(text, "api_url: http://127.0.0.1:1") }}},
-		"table-renamed": {break_: func(b *bundle) {
+		"table-renamed": {spoil: func(b *bundle) {
 			b.control("tables", map[string]any{"base": baseID, "table": "Orders", "rename_to": "Deliveries"})
 		}},
-		"key-renamed":      {break_: field("Order ID", map[string]any{"rename_to": "Order Number"})},
+		"key-renamed":      {spoil: field("Order ID", map[string]any{"rename_to": "Order Number"})},
 		"key-double":       {setting: setting{seed: change(t, "Order ID: O-2", "Order ID: O-1")}},
-		"field-renamed":    {break_: field("Status", map[string]any{"rename_to": "State"})},
-		"field-wrong-type": {break_: remade("Delivery Date", map[string]any{"type": "formula", "formula": "1"})},
-		"version-renamed":  {break_: field("Source Updated At", map[string]any{"rename_to": "Updated"})},
-		"version-type":     {break_: remade("Source Updated At", map[string]any{"type": "checkbox"})},
-		"stamp-missing":    {break_: field("Replay Stamp", map[string]any{"delete": true})},
-		"guard-missing":    {break_: field("Delivery Date Changed At", map[string]any{"delete": true})},
-		"guard-no-time":    {break_: remade("Delivery Date Changed At", map[string]any{"type": "dateTime"})},
-		"guard-all":        {break_: remade("Delivery Date Changed At", map[string]any{"type": "lastModifiedTime"})},
-		"guard-other":      {break_: remade("Delivery Date Changed At", map[string]any{"type": "lastModifiedTime", "watches": []string{"Status"}})},
-		"guard-more":       {break_: remade("Delivery Date Changed At", map[string]any{"type": "lastModifiedTime", "watches": []string{"Delivery Date", "Status"}})},
-		"guard-day":        {break_: remade("Delivery Date Changed At", map[string]any{"type": "lastModifiedTime", "watches": []string{"Delivery Date"}, "result": "date"})},
+		"field-renamed":    {spoil: field("Status", map[string]any{"rename_to": "State"})},
+		"field-wrong-type": {spoil: remade("Delivery Date", map[string]any{"type": "formula", "formula": "1"})},
+		"version-renamed":  {spoil: field("Source Updated At", map[string]any{"rename_to": "Updated"})},
+		"version-type":     {spoil: remade("Source Updated At", map[string]any{"type": "checkbox"})},
+		"stamp-missing":    {spoil: field("Replay Stamp", map[string]any{"delete": true})},
+		"guard-missing":    {spoil: field("Delivery Date Changed At", map[string]any{"delete": true})},
+		"guard-no-time":    {spoil: remade("Delivery Date Changed At", map[string]any{"type": "dateTime"})},
+		"guard-all":        {spoil: remade("Delivery Date Changed At", map[string]any{"type": "lastModifiedTime"})},
+		"guard-other":      {spoil: remade("Delivery Date Changed At", map[string]any{"type": "lastModifiedTime", "watches": []string{"Status"}})},
+		"guard-more":       {spoil: remade("Delivery Date Changed At", map[string]any{"type": "lastModifiedTime", "watches": []string{"Delivery Date", "Status"}})},
+		"guard-day":        {spoil: remade("Delivery Date Changed At", map[string]any{"type": "lastModifiedTime", "watches": []string{"Delivery Date"}, "result": "date"})},
 		"link-elsewhere":   {setting: setting{seed: change(t, "{name: Account, type: multipleRecordLinks, linked_table: Accounts}", "{name: Account, type: multipleRecordLinks, linked_table: Dead Letter Queue}")}},
 		"option-missing":   {setting: setting{seed: change(t, "choices: [Pending, Shipped, On Hold]", "choices: [Pending, Shipped]")}},
-		"mirror-missing": {break_: func(b *bundle) {
+		"mirror-missing": {spoil: func(b *bundle) {
 			b.control("tables", map[string]any{"base": baseID, "table": "Dead Letter Queue", "delete": true})
 		}},
 		"mirror-fields":    {setting: setting{seed: mirrorFaults(t)}},
 		"notify-plain":     {setting: setting{config: change(t, "https://ops.example/hook", "http://ops.example/hook")}},
 		"nobody-told":      {setting: setting{config: change(t, "    alert: [ops]\n", "")}},
-		"halted":           {break_: func(b *bundle) { halt(t, b) }},
+		"halted":           {spoil: func(b *bundle) { halt(t, b) }},
 		"no-database":      {setting: setting{noDatabase: true}},
-		"database-down":    {setting: setting{noDatabase: true}, break_: func(b *bundle) { b.conf.StoreErr = errors.New("connect to database: connection refused") }},
-		"database-old":     {setting: setting{noDatabase: true}, break_: func(b *bundle) { b.conf.StoreErr = errors.New("the database is not migrated") }},
-		"clock-ahead":      {break_: func(b *bundle) { shift(t, b, time.Hour) }},
-		"clock-behind":     {break_: func(b *bundle) { shift(t, b, -time.Hour) }},
-		"rate-limited":     {break_: func(b *bundle) { fault(t, b, sandbox.Fault{Status: http.StatusTooManyRequests, Times: -1}) }},
-		"airtable-in-pain": {break_: func(b *bundle) { fault(t, b, sandbox.Fault{Status: http.StatusServiceUnavailable, Times: -1}) }},
+		"database-down":    {setting: setting{noDatabase: true}, spoil: func(b *bundle) { b.conf.StoreErr = errors.New("connect to database: connection refused") }},
+		"database-old":     {setting: setting{noDatabase: true}, spoil: func(b *bundle) { b.conf.StoreErr = errors.New("the database is not migrated") }},
+		"clock-ahead":      {spoil: func(b *bundle) { shift(t, b, time.Hour) }},
+		"clock-behind":     {spoil: func(b *bundle) { shift(t, b, -time.Hour) }},
+		"rate-limited":     {spoil: func(b *bundle) { fault(t, b, sandbox.Fault{Status: http.StatusTooManyRequests, Times: -1}) }},
+		"airtable-in-pain": {spoil: func(b *bundle) { fault(t, b, sandbox.Fault{Status: http.StatusServiceUnavailable, Times: -1}) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, c.setting)
-			if c.break_ != nil {
-				c.break_(b)
+			if c.spoil != nil {
+				c.spoil(b)
 			}
 			found := bad(b.check())
 			require.NotEmpty(t, found)
