@@ -20,20 +20,24 @@ func order(id, status, date string) string {
 func stocked(t *testing.T, o apptest.Options) *apptest.World {
 	t.Helper()
 	w := apptest.New(t, o)
-	file := func(n int, reason, detail string, code int, at func(i int) time.Time, id func(i int) string) {
-		for i := range n {
-			w.File(t, order(id(i), "Shipped", "2026-10-05"), apptest.Doc{
-				"reason_code": reason, "error_detail": detail, "status_code": code, "first_attempt_at": at(i).Format(time.RFC3339),
+	for _, group := range []struct {
+		reason, detail string
+		code           int
+		entries, id    int
+		from, step     time.Duration
+	}{
+		{"transient_exhausted", "Airtable answered 503 five times: Service Temporarily Unavailable", 503, 24, 100, 3 * time.Hour, 7 * time.Minute},
+		{"no_response_exhausted", "No answer within 20 s, five times", 0, 7, 200, 4 * time.Hour, 11 * time.Minute},
+		{"invalid_option", `Status: "Shiped" is no option; the nearest is "Shipped"`, 422, 3, 300, 8 * time.Hour, 5 * time.Hour},
+	} {
+		for i := range group.entries {
+			at := day.Add(group.from + time.Duration(i)*group.step)
+			w.File(t, order(fmt.Sprintf("N-%d", group.id+i), "Shipped", "2026-10-05"), apptest.Doc{
+				"reason_code": group.reason, "error_detail": group.detail, "status_code": group.code, "first_attempt_at": at.Format(time.RFC3339),
 				"operation": "upsert",
 			})
 		}
 	}
-	file(24, "transient_exhausted", "Airtable answered 503 five times: Service Temporarily Unavailable", 503,
-		func(i int) time.Time { return day.Add(3*time.Hour + time.Duration(i*7)*time.Minute) }, func(i int) string { return fmt.Sprintf("N-%d", 100+i) })
-	file(7, "no_response_exhausted", "No answer within 20 s, five times", 0,
-		func(i int) time.Time { return day.Add(4*time.Hour + time.Duration(i*11)*time.Minute) }, func(i int) string { return fmt.Sprintf("N-%d", 200+i) })
-	file(3, "invalid_option", `Status: "Shiped" is no option; the nearest is "Shipped"`, 422,
-		func(i int) time.Time { return day.Add(time.Duration(8+i*5) * time.Hour) }, func(i int) string { return fmt.Sprintf("N-%d", 300+i) })
 	return w
 }
 
