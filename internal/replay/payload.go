@@ -34,7 +34,7 @@ func (s *Service) EditPayload(ctx context.Context, p PayloadEdit) (deadletter.En
 	edit := store.PayloadEdit{EntryID: e.ID, Raw: p.Raw, By: p.By, Reason: p.Reason, ExpectRevision: p.ExpectRevision}
 	if src, ok := s.Book.Source(e.SourceSystem); ok {
 		id := identity(src, p.Raw, e)
-		edit.TargetID, edit.SourceVersion, edit.Version = id.TargetID, id.VersionRaw, id.Version
+		edit.Identified, edit.TargetID, edit.SourceVersion, edit.Version = true, id.TargetID, id.VersionRaw, id.Version
 	}
 	if err := s.Store.EditPayload(ctx, edit); err != nil {
 		return deadletter.Entry{}, err

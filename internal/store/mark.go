@@ -39,6 +39,9 @@ func (s *Store) marks(ctx context.Context, target string, keys []string) (map[st
 	var rest instant
 	_, err = pgx.ForEachRow(rows, []any{&key, &m.RecordID, &clocks, &guards, &m.Restored, &rest, &m.Resting, &m.Deaths}, func() error {
 		m.RestUntil = rest.Time
+		if len(m.Restored) == 0 {
+			m.Restored = nil
+		}
 		var err error
 		if m.Clocks, err = readClocks(clocks); err != nil {
 			return err

@@ -15,10 +15,13 @@ type PayloadEdit struct {
 	EntryID        string // ours
 	Raw            []byte
 	By, Reason     string
-	ExpectRevision *int   // refuse the edit where there is a newer revision than the editor saw; nil: edit whatever there is
-	TargetID       string // the sender's ID in the new payload; empty: the entry keeps its own
-	SourceVersion  string
-	Version        deadletter.Version
+	ExpectRevision *int // refuse the edit where there is a newer revision than the editor saw; nil: edit whatever there is
+	// Identified says that the source is configured, so that what follows was read from the payload;
+	// else the entry keeps its own.
+	Identified    bool
+	TargetID      string // the sender's ID of the record; empty: the entry keeps its own
+	SourceVersion string
+	Version       deadletter.Version
 }
 
 // EditPayload makes new bytes the next revision of an entry's payload; the original and every edit are
@@ -80,15 +83,16 @@ func (s *Store) insertRevision(ctx context.Context, e deadletter.Entry, p Payloa
 			INSERT INTO entry_payload (entry_id, revision, raw_payload, edited_by, reason) VALUES (@id, @revision, @payload, @by, @reason)
 		), edited AS (
 			UPDATE entry SET raw_payload = @payload, payload_revision = @revision, own_failures = 0, updated_at = replay_now(),
-				target_id = coalesce(@target_id, target_id), source_version = @source_version, version = @version,
-				version_sort = @version_sort::numeric, source_updated_at = @updated,
+				target_id = coalesce(@target_id, target_id), source_version = CASE WHEN @identified THEN @source_version ELSE source_version END,
+				version = CASE WHEN @identified THEN @version ELSE version END, version_sort = CASE WHEN @identified THEN @version_sort::numeric ELSE version_sort END,
+				source_updated_at = CASE WHEN @identified THEN @updated::timestamptz ELSE source_updated_at END,
 				wrote_version = CASE WHEN target_id IS DISTINCT FROM coalesce(@target_id, target_id) THEN '' ELSE wrote_version END -- it says nothing of another record
 			WHERE id = @id RETURNING id, status
 		)
 		INSERT INTO entry_history (entry_id, event, from_status, to_status, actor, note, detail)
 		SELECT id, @event, status, status, @by, @note, @detail::json FROM edited`
 	_, err = s.db(ctx).Exec(ctx, editPayload, names{
-		"id": e.ID, "revision": e.PayloadRevision + 1, "payload": orEmpty(p.Raw), "by": text(p.By), "reason": text(p.Reason), "target_id": orNullText(p.TargetID),
+		"id": e.ID, "revision": e.PayloadRevision + 1, "payload": orEmpty(p.Raw), "by": text(p.By), "reason": text(p.Reason), "target_id": orNullText(p.TargetID), "identified": p.Identified,
 		"source_version": text(p.SourceVersion), "version": version, "version_sort": sort, "updated": orNull(updated),
 		"event": deadletter.EventEdited, "note": text(note), "detail": about,
 	})
