@@ -148,7 +148,7 @@ function picker(field, value, find) {
     if (event.target.checked) chosen.push(item.id);
     else chosen.splice(chosen.indexOf(item.id), 1);
   }}), item.title);
-  let asked = 0;
+  let asked = 0, drawn = null;
   const fill = async () => {
     const ask = ++asked;
     const found = await find(filter.value).catch(() => []);
@@ -156,7 +156,11 @@ function picker(field, value, find) {
     const wanted = filter.value.toLowerCase();
     const shown = field.linked ? found : found.filter(item => item.title.toLowerCase().includes(wanted));
     const beyond = wanted === '' ? chosen.filter(id => !shown.some(item => item.id === id)).map(id => ({id, title: id})) : [];
-    list.replaceChildren(...[...beyond, ...shown].map(box));
+    const items = [...beyond, ...shown];
+    const key = JSON.stringify(items.map(item => item.id));
+    if (key === drawn) return; // the focus may stand in the list by now
+    drawn = key;
+    list.replaceChildren(...items.map(box));
     if (!list.children.length) list.append(el('p', {class: 'hint'}, 'Nothing found.'));
     if (wanted === '' && !field.linked) filter.hidden = shown.length <= manyChoices;
   };
