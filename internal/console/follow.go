@@ -7,24 +7,21 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"airtable-replay/internal/deadletter"
 	"airtable-replay/internal/replay"
 	"airtable-replay/internal/telemetry"
 )
 
+// keepAlive is how often a silent stream says that it is there, so that nothing between cuts it.
+const keepAlive = 20 * time.Second
+
 // followRun sends a run's progress as server-sent events, each the part of the page as it is now: events
-// `progress`, and `done` for the last.
+// `progress`, and `done` for the last. A browser opens a stream that was cut again by itself.
 func (k *console) followRun(v *visit) error {
 	ctx, stop := context.WithCancel(v.r.Context())
 	defer stop()
-	go func() {
-		select {
-		case <-k.Draining: // never, where it is nil
-			stop()
-		case <-ctx.Done():
-		}
-	}()
 	if _, err := k.Runs.ShowRun(ctx, v.param("id")); err != nil {
 		return err
 	}
@@ -32,24 +29,37 @@ func (k *console) followRun(v *visit) error {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // a proxy must not hold events back
 	v.w.WriteHeader(http.StatusOK)
-	sender := http.NewResponseController(v.w)
-	for run := range k.Runs.WatchRun(ctx, v.param("id")) {
-		event := "progress"
-		if run.Finished() {
-			event = "done"
-		}
-		if err := k.sendRun(v, event, run); err != nil {
-			k.Logger.DebugContext(ctx, "follow run", telemetry.KeyError, err)
+	quiet := time.NewTicker(keepAlive)
+	defer quiet.Stop()
+	watched := k.Runs.WatchRun(ctx, v.param("id"))
+	for {
+		var err error
+		select {
+		case run, open := <-watched:
+			if !open {
+				return nil
+			}
+			err = k.sendRun(v, run)
+		case <-quiet.C:
+			_, err = io.WriteString(v.w, ": still here\n\n")
+		case <-k.Draining: // never, where it is nil
 			return nil
 		}
-		if err := sender.Flush(); err != nil {
+		if err == nil {
+			err = http.NewResponseController(v.w).Flush()
+		}
+		if err != nil {
+			k.Logger.DebugContext(ctx, "follow run", telemetry.KeyError, err) // the person may be gone
 			return nil
 		}
 	}
-	return nil
 }
 
-func (k *console) sendRun(v *visit, event string, run deadletter.Run) error {
+func (k *console) sendRun(v *visit, run deadletter.Run) error {
+	event := "progress"
+	if run.Finished() {
+		event = "done"
+	}
 	var part bytes.Buffer
 	if err := k.execute(&part, v, "run", "run-part", newRunView(run)); err != nil {
 		return err

@@ -222,3 +222,15 @@ func TestDecisionIsHeldToWhatWasShown(t *testing.T) {
 	apptest.RequireOutcome(t, w.Settled(t, hand), "needs_review", "shared_field_changed")
 	require.Equal(t, "2026-11-11", w.OrderCells(t, "O-1")["Delivery Date"])
 }
+
+// The queue's own console works for admins, under its own policy.
+func TestQueueConsole(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t, apptest.Options{})
+	w.Replay(t, w.File(t, order("O-1", "Shipped", "2026-10-05"), nil), nil)
+	p := newBrowser(t).open(t, w.URLs[0], wide)
+	p.logIn(w.Token, "Ann")
+	p.visit("/river/jobs?state=completed")
+	p.until(`document.querySelector('#root').innerText.includes('work_base')`)
+	p.sound()
+}
