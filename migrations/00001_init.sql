@@ -393,6 +393,21 @@ CREATE TABLE record_mark (
     PRIMARY KEY (target_table, record_key)
 );
 
+-- The webhook by which Airtable tells of presses in the dead letter table (T3).
+CREATE TABLE press_hook (
+    base       text PRIMARY KEY REFERENCES base (name),
+    hook_id    text        NOT NULL DEFAULT '', -- '' while there is none
+    secret     bytea       NOT NULL DEFAULT '', -- that signs its pings, sealed with a key made from the base's token
+    table_id   text        NOT NULL DEFAULT '',
+    box_id     text        NOT NULL DEFAULT '', -- field Replay Requested
+    by_id      text        NOT NULL DEFAULT '', -- field Replay Requested By
+    cursor     int         NOT NULL DEFAULT 1,
+    expires_at timestamptz,
+    due_at     timestamptz NOT NULL DEFAULT '-infinity',
+    tries      int         NOT NULL DEFAULT 0,
+    problem    text        NOT NULL DEFAULT ''
+);
+
 CREATE TABLE mirror_row (
     entry_id   uuid PRIMARY KEY REFERENCES entry (id),
     base       text        NOT NULL REFERENCES base (name),

@@ -1208,6 +1208,12 @@ type Bases = BaseList
 // Bulk defines model for Bulk.
 type Bulk = BulkAnswer
 
+// HearNotificationParams defines parameters for HearNotification.
+type HearNotificationParams struct {
+	// XAirtableContentMAC `hmac-sha256=` and the HMAC of the body in hexadecimal
+	XAirtableContentMAC *string `json:"X-Airtable-Content-MAC,omitempty"`
+}
+
 // ListEntriesParams defines parameters for ListEntries.
 type ListEntriesParams struct {
 	Status *ByStatus `form:"status,omitempty" json:"status,omitempty"`
@@ -1322,6 +1328,9 @@ type AcceptWritesParams struct {
 	// IdempotencyKey 1 to 255 visible ASCII characters, unique to what is asked for
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
+
+// HearNotificationJSONRequestBody defines body for HearNotification for application/json ContentType.
+type HearNotificationJSONRequestBody = JSONValue
 
 // HaltBaseJSONRequestBody defines body for HaltBase for application/json ContentType.
 type HaltBaseJSONRequestBody = Order
@@ -1467,6 +1476,26 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /readyz (the `CheckReadiness` operationId).
 	CheckReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// HearNotificationWithBody A ping of Airtable's webhook for the dead letter table
+	//
+	// Verified by its MAC; it only has the webhook read. Set `notification_url` under `dead_letters` in the
+	// configuration to the public address of this path, and the service makes the webhook.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/airtable/notifications (the `HearNotification` operationId).
+	HearNotificationWithBody(ctx context.Context, params *HearNotificationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// HearNotification A ping of Airtable's webhook for the dead letter table
+	//
+	// Verified by its MAC; it only has the webhook read. Set `notification_url` under `dead_letters` in the
+	// configuration to the public address of this path, and the service makes the webhook.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/airtable/notifications (the `HearNotification` operationId).
+	HearNotification(ctx context.Context, params *HearNotificationParams, body HearNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListBases List the Airtable bases and what waits for each
 	//
@@ -1927,6 +1956,46 @@ func (c *Client) ShowSpec(ctx context.Context, reqEditors ...RequestEditorFn) (*
 // Corresponds with GET /readyz (the `CheckReadiness` operationId).
 func (c *Client) CheckReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCheckReadinessRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// HearNotificationWithBody A ping of Airtable's webhook for the dead letter table
+//
+// Verified by its MAC; it only has the webhook read. Set `notification_url` under `dead_letters` in the
+// configuration to the public address of this path, and the service makes the webhook.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/airtable/notifications (the `HearNotification` operationId).
+func (c *Client) HearNotificationWithBody(ctx context.Context, params *HearNotificationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewHearNotificationRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// HearNotification A ping of Airtable's webhook for the dead letter table
+//
+// Verified by its MAC; it only has the webhook read. Set `notification_url` under `dead_letters` in the
+// configuration to the public address of this path, and the service makes the webhook.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/airtable/notifications (the `HearNotification` operationId).
+func (c *Client) HearNotification(ctx context.Context, params *HearNotificationParams, body HearNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewHearNotificationRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -2938,6 +3007,61 @@ func NewCheckReadinessRequest(server string) (*http.Request, error) {
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewHearNotificationRequest calls the generic HearNotification builder with application/json body
+func NewHearNotificationRequest(server string, params *HearNotificationParams, body HearNotificationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewHearNotificationRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewHearNotificationRequestWithBody constructs an http.Request for the HearNotification method, with any body, and a specified content type
+func NewHearNotificationRequestWithBody(server string, params *HearNotificationParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/airtable/notifications")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.XAirtableContentMAC != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Airtable-Content-MAC", *params.XAirtableContentMAC, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Airtable-Content-MAC", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -4731,6 +4855,26 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /readyz (the `CheckReadiness` operationId).
 	CheckReadinessWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*CheckReadinessResponse, error)
 
+	// HearNotificationWithBodyWithResponse A ping of Airtable's webhook for the dead letter table
+	//
+	// Verified by its MAC; it only has the webhook read. Set `notification_url` under `dead_letters` in the
+	// configuration to the public address of this path, and the service makes the webhook.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/airtable/notifications (the `HearNotification` operationId).
+	HearNotificationWithBodyWithResponse(ctx context.Context, params *HearNotificationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*HearNotificationResponse, error)
+
+	// HearNotificationWithResponse A ping of Airtable's webhook for the dead letter table
+	//
+	// Verified by its MAC; it only has the webhook read. Set `notification_url` under `dead_letters` in the
+	// configuration to the public address of this path, and the service makes the webhook.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/airtable/notifications (the `HearNotification` operationId).
+	HearNotificationWithResponse(ctx context.Context, params *HearNotificationParams, body HearNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*HearNotificationResponse, error)
+
 	// ListBasesWithResponse List the Airtable bases and what waits for each
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -5349,6 +5493,47 @@ func (r CheckReadinessResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CheckReadinessResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type HearNotificationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r HearNotificationResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r HearNotificationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r HearNotificationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r HearNotificationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r HearNotificationResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -6978,6 +7163,38 @@ func (c *ClientWithResponses) CheckReadinessWithResponse(ctx context.Context, re
 	return ParseCheckReadinessResponse(rsp)
 }
 
+// HearNotificationWithBodyWithResponse A ping of Airtable's webhook for the dead letter table
+//
+// Verified by its MAC; it only has the webhook read. Set `notification_url` under `dead_letters` in the
+// configuration to the public address of this path, and the service makes the webhook.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/airtable/notifications (the `HearNotification` operationId).
+func (c *ClientWithResponses) HearNotificationWithBodyWithResponse(ctx context.Context, params *HearNotificationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*HearNotificationResponse, error) {
+	rsp, err := c.HearNotificationWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseHearNotificationResponse(rsp)
+}
+
+// HearNotificationWithResponse A ping of Airtable's webhook for the dead letter table
+//
+// Verified by its MAC; it only has the webhook read. Set `notification_url` under `dead_letters` in the
+// configuration to the public address of this path, and the service makes the webhook.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/airtable/notifications (the `HearNotification` operationId).
+func (c *ClientWithResponses) HearNotificationWithResponse(ctx context.Context, params *HearNotificationParams, body HearNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*HearNotificationResponse, error) {
+	rsp, err := c.HearNotification(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseHearNotificationResponse(rsp)
+}
+
 // ListBasesWithResponse List the Airtable bases and what waits for each
 //
 // Returns a wrapper object for the known response body format(s).
@@ -7822,6 +8039,35 @@ func ParseCheckReadinessResponse(rsp *http.Response) (*CheckReadinessResponse, e
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseHearNotificationResponse parses an HTTP response from a HearNotificationWithResponse call
+func ParseHearNotificationResponse(rsp *http.Response) (*HearNotificationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &HearNotificationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

@@ -56,6 +56,7 @@ type App struct {
 	pool     *pgxpool.Pool
 	pass     *pass.Pass
 	notifier *notify.Notifier
+	table    *mirror.Mirror // nil: no dead letter table
 	queue    *jobs.Queue
 	ticker   *jobs.Ticker
 	handler  http.Handler
@@ -140,12 +141,17 @@ func (a *App) build(ctx context.Context, o Options, book *pipeline.Book) error {
 		Announce: a.notifier.Announce, Rates: rates(o.Config), MirrorBase: mirrorBase,
 	}
 	if d := o.Config.DeadLetters; d != nil {
-		m := a.mirror(o, pacer, bases)
-		passes.Mirror, replays.Intake = m, intake{m}
+		a.table = a.mirror(o, pacer, bases)
+		if d.NotificationURL != "" {
+			if err := a.Store.EnsureHook(ctx, d.Base); err != nil {
+				return err
+			}
+		}
+		passes.Mirror, replays.Intake = a.table, intake{a.table}
 	}
 	a.pass = pass.New(passes)
 	replays.Previewer = a.pass
-	a.queue, err = jobs.New(jobs.Config{Pool: a.pool, Pass: a.pass, Deliverer: a.notifier, Workers: o.Workers, Grace: o.Grace, Logger: quiet(o.Logger)})
+	a.queue, err = jobs.New(jobs.Config{Pool: a.pool, Pass: a.pass, Deliverer: a.notifier, ReadPresses: a.readPresses, Workers: o.Workers, Grace: o.Grace, Logger: quiet(o.Logger)})
 	if err != nil {
 		return err
 	}
@@ -163,6 +169,8 @@ func (a *App) mirror(o Options, pacer *pacing.Pacer, bases []pass.Base) *mirror.
 	return mirror.New(mirror.Config{
 		Store: a.Store, Pacer: pacer, Client: bases[i].Client, BaseName: d.Base, BaseID: bases[i].ID, Table: d.Table,
 		Retry: bases[i].Retry, Logger: o.Logger, ConsoleURL: o.ConsoleURL,
+		NotificationURL: d.NotificationURL, Token: o.Config.Bases[d.Base].Token, Presser: presser{a}, Announce: a.notifier.Announce,
+		Enqueue: func(ctx context.Context) error { return a.queue.EnqueueReading(ctx) },
 	})
 }
 
@@ -191,6 +199,14 @@ func rates(file *config.File) map[string]float64 {
 	return out
 }
 
+// readPresses reads the webhook of the dead letter table, if there is one and it is due (T3).
+func (a *App) readPresses(ctx context.Context) error {
+	if a.table == nil {
+		return nil
+	}
+	return a.table.ReadPresses(ctx)
+}
+
 // ticks are what every process does now and then, workers or not (R5, S1).
 func (a *App) ticks(file *config.File, went func(tick string)) *jobs.Ticker {
 	r := file.Replay
@@ -199,6 +215,7 @@ func (a *App) ticks(file *config.File, went func(tick string)) *jobs.Ticker {
 			return a.Store.WakeDueBases(ctx, r.RecoveryTick, a.queue.Wake)
 		}},
 		jobs.Tick{Name: "announce finished runs", Every: r.RecoveryTick, Do: a.notifier.AnnounceRuns},
+		jobs.Tick{Name: "read presses", Every: r.RecoveryTick, Do: a.readPresses},
 		jobs.Tick{Name: "sweep stuck entries", Every: r.SweepEvery, Do: a.Replay.SweepStuck},
 		jobs.Tick{Name: "sum up the tally", Every: time.Minute, Do: a.Store.SumTally},
 		jobs.Tick{Name: "forget old answers", Every: time.Hour, Do: func(ctx context.Context) error {
@@ -214,6 +231,9 @@ func (a *App) serve(o Options, registry *prometheus.Registry) (err error) {
 		Filing: a.Replay, Entries: a.Replay, Presses: a.Replay, Reviews: a.Replay, Payloads: a.Replay, Restores: a.Replay, Runs: a.Replay, Stuck: a.Replay, Bases: a.Replay,
 		Writes: a.Live, Tokens: a.Store, Answers: a.Store, Ready: a.Store.Ping, Logger: o.Logger, Registry: registry, Version: o.Version,
 		Draining: a.draining,
+	}
+	if d := o.Config.DeadLetters; d != nil && d.NotificationURL != "" {
+		c.Pings = a.table
 	}
 	if !o.MetricsApart {
 		c.Metrics = a.metrics

@@ -27,3 +27,16 @@ func (i intake) TakeInRow(ctx context.Context, recordID string) (f replay.Filing
 func (i intake) RefuseRow(ctx context.Context, recordID, note string) error {
 	return i.mirror.Refuse(ctx, recordID, note)
 }
+
+// presser lets the mirror press Replay for rows of its table.
+type presser struct{ app *App }
+
+// TakeInEntry makes an entry of a row that only the table has.
+func (p presser) TakeInEntry(ctx context.Context, recordID string) error {
+	return p.app.Replay.TakeInEntry(ctx, recordID)
+}
+
+// PressOnce presses Replay on a row's entry, once for each key.
+func (p presser) PressOnce(ctx context.Context, recordID, by, key string) error {
+	return p.app.Replay.PressOnce(ctx, recordID, by, key)
+}

@@ -131,6 +131,7 @@ func (c *checker) checkDeadLetters() {
 		return
 	}
 	at := keyPath{"dead_letters"}
+	c.checkURL(at.sub("notification_url"), &d.NotificationURL)
 	if c.file.Bases[d.Base] == nil {
 		c.fault(at.sub("base"), "%q is not under bases", d.Base)
 	}

@@ -20,6 +20,9 @@ func (f *File) defaults() { f.Replay.defaults() }
 type DeadLetters struct {
 	Base  string `yaml:"base" required:"true"`  // a key of bases
 	Table string `yaml:"table" required:"true"` // name or ID
+	// NotificationURL is where Airtable reaches POST /v1/airtable/notifications; then presses are told by
+	// a webhook of Airtable's and need no script. Empty: by the button's script alone (mission T3).
+	NotificationURL string `yaml:"notification_url" reference:"true"`
 }
 
 // Base is one Airtable base and how it may be used.

@@ -57,7 +57,7 @@ func setup(t *testing.T, with ...func(*httpapi.Config)) *bundle {
 	b := &bundle{services: newServices(), answers: &answers{kept: map[string]keptAnswer{}}, log: &bytes.Buffer{}}
 	registry := prometheus.NewRegistry()
 	c := httpapi.Config{
-		Filing: b, Entries: b, Presses: b, Reviews: b, Payloads: b, Restores: b, Runs: b, Stuck: b, Bases: b, Writes: b, Tokens: tokens{}, Answers: b.answers,
+		Filing: b, Entries: b, Presses: b, Reviews: b, Payloads: b, Restores: b, Runs: b, Stuck: b, Bases: b, Writes: b, Pings: b, Tokens: tokens{}, Answers: b.answers,
 		Ready:    func(context.Context) error { return b.err },
 		Logger:   logger(t, b.log),
 		Registry: registry, Metrics: telemetry.MetricsHandler(registry), Version: "1.2.3",

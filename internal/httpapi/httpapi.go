@@ -32,6 +32,8 @@ type Config struct {
 	Tokens   tokenStore
 	Answers  answerStore
 
+	Pings pingService // nil: no webhook of Airtable's is configured
+
 	// Ready tells whether the service can do its work; its error is the detail of a 503.
 	Ready    func(ctx context.Context) error
 	Logger   *slog.Logger

@@ -70,3 +70,16 @@ func TestEvidence(t *testing.T) {
 	b.broken = errors.New("the database is gone")
 	require.PanicsWithValue(t, http.ErrAbortHandler, func() { b.call(t, request{method: "GET", path: path}) })
 }
+
+func TestPingIsHandedOnAsItArrived(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	body := `{ "webhook":{"id":"ach1"} }`
+	a := b.call(t, request{method: "POST", path: "/v1/airtable/notifications", token: "-", body: body, header: map[string]string{"X-Airtable-Content-MAC": "hmac-sha256=00"}})
+	require.Equal(t, []any{http.StatusNoContent, ""}, []any{a.status, a.body})
+	require.Equal(t, []any{body, "hmac-sha256=00"}, b.calls)
+	b.err = deadletter.Errorf(deadletter.CodeUnauthenticated, "", "no ping of ours")
+	require.Equal(t, http.StatusUnauthorized, b.call(t, request{method: "POST", path: "/v1/airtable/notifications", token: "-", body: body}).status)
+	b = setup(t, func(c *httpapi.Config) { c.Pings = nil })
+	require.Equal(t, http.StatusNotFound, b.call(t, request{method: "POST", path: "/v1/airtable/notifications", token: "-", body: body}).status)
+}

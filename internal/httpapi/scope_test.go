@@ -13,16 +13,17 @@ import (
 
 // bodies are requests that each operation takes, where it needs more than nothing.
 var bodies = map[string]string{
-	"FileEntry":       filing,
-	"ReopenEntry":     `{"reason": "again"}`,
-	"AssignOwner":     `{"assigned_owner": "ada"}`,
-	"EditPayload":     `{"raw_payload": "{}", "reason": "mended"}`,
-	"IgnoreEntries":   `{"ids": ["` + entryID + `"]}`,
-	"ReopenEntries":   `{"ids": ["` + entryID + `"], "reason": "again"}`,
-	"AssignEntries":   `{"ids": ["` + entryID + `"], "assigned_owner": "ada"}`,
-	"StartRun":        `{"selector": {"source": "order-system"}}`,
-	"AcceptWrites":    `{"source_system": "order-system", "payload": {}}`,
-	"ValidatePayload": `{"source_system": "order-system", "payload": {}}`,
+	"FileEntry":        filing,
+	"ReopenEntry":      `{"reason": "again"}`,
+	"AssignOwner":      `{"assigned_owner": "ada"}`,
+	"EditPayload":      `{"raw_payload": "{}", "reason": "mended"}`,
+	"IgnoreEntries":    `{"ids": ["` + entryID + `"]}`,
+	"ReopenEntries":    `{"ids": ["` + entryID + `"], "reason": "again"}`,
+	"AssignEntries":    `{"ids": ["` + entryID + `"], "assigned_owner": "ada"}`,
+	"HearNotification": `{"webhook": {"id": "ach1"}}`,
+	"StartRun":         `{"selector": {"source": "order-system"}}`,
+	"AcceptWrites":     `{"source_system": "order-system", "payload": {}}`,
+	"ValidatePayload":  `{"source_system": "order-system", "payload": {}}`,
 }
 
 func sample(route string, op httpapi.Operation) request {
@@ -65,7 +66,7 @@ func TestScopes(t *testing.T) {
 				q.token = token
 				a := b.call(t, q)
 				if op.Scope == "" {
-					require.Equal(t, http.StatusOK, a.status)
+					require.Less(t, a.status, 300)
 					continue
 				}
 				require.Equal(t, http.StatusUnauthorized, a.status)

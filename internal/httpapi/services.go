@@ -95,3 +95,8 @@ type answerStore interface {
 	Idempotent(ctx context.Context, tokenID string, keyHash, bodyHash [32]byte,
 		do func(ctx context.Context) (store.Answer, error)) (a store.Answer, replayed bool, err error)
 }
+
+// pingService takes pings of Airtable's webhook.
+type pingService interface {
+	HearPing(ctx context.Context, body []byte, signature string) error
+}

@@ -250,3 +250,7 @@ func (s *services) ShowWrite(ctx context.Context, id string) (live.Write, error)
 func (s *services) ValidatePayload(ctx context.Context, in live.Incoming) (live.Check, error) {
 	return s.check, s.call(ctx, in)
 }
+
+func (s *services) HearPing(ctx context.Context, body []byte, signature string) error {
+	return s.call(ctx, string(body), signature)
+}

@@ -68,14 +68,35 @@ func (w *deliverNotification) Work(ctx context.Context, job *river.Job[DeliverNo
 	return w.deliverer.DeliverNotification(ctx, job.Args.ID)
 }
 
+// ReadPresses asks for a reading of the webhook by which Airtable tells of presses.
+type ReadPresses struct{}
+
+// Kind implements river.JobArgs; the name is stored with queued jobs and never changes.
+func (ReadPresses) Kind() string { return "read_presses" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts: one attempt, since a tick looks for what is due.
+func (ReadPresses) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: notifications, MaxAttempts: 1}
+}
+
+type readPresses struct {
+	river.WorkerDefaults[ReadPresses]
+	read func(ctx context.Context) error
+}
+
+// Work implements river.Worker.
+func (w *readPresses) Work(ctx context.Context, _ *river.Job[ReadPresses]) error { return w.read(ctx) }
+
 // Config is what a Queue is made of.
 type Config struct {
 	Pool      *pgxpool.Pool
 	Pass      passer
 	Deliverer deliverer
-	Workers   int // how many passes this process makes at once; 0: none, it only asks for them
-	Grace     time.Duration
-	Logger    *slog.Logger
+	// ReadPresses reads the webhook of the dead letter table.
+	ReadPresses func(ctx context.Context) error
+	Workers     int // how many passes this process makes at once; 0: none, it only asks for them
+	Grace       time.Duration
+	Logger      *slog.Logger
 }
 
 // Queue asks for passes and makes them.
@@ -96,6 +117,7 @@ func New(c Config) (*Queue, error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &workBase{pass: c.Pass})
 	river.AddWorker(workers, &deliverNotification{deliverer: c.Deliverer})
+	river.AddWorker(workers, &readPresses{read: c.ReadPresses})
 	cfg := &river.Config{
 		Workers: workers, Logger: c.Logger, JobTimeout: jobTimeout, RescueStuckJobsAfter: rescueAfter, MaxAttempts: 4,
 		FetchCooldown: 20 * time.Millisecond, FetchPollInterval: time.Second, SoftStopTimeout: c.Grace,
@@ -121,6 +143,9 @@ func (q *Queue) Wake(ctx context.Context, base string) error {
 func (q *Queue) EnqueueNotification(ctx context.Context, id string) error {
 	return q.insert(ctx, DeliverNotification{ID: id})
 }
+
+// EnqueueReading asks for a reading of the webhook, inside the transaction that ctx carries if it does.
+func (q *Queue) EnqueueReading(ctx context.Context) error { return q.insert(ctx, ReadPresses{}) }
 
 func (q *Queue) insert(ctx context.Context, args river.JobArgs) error {
 	var err error

@@ -36,6 +36,16 @@ type Config struct {
 	// ConsoleURL is where people reach the console, without a trailing slash; empty: not named in
 	// cells.
 	ConsoleURL string
+
+	// NotificationURL is where Airtable is to send the pings of its webhook; empty: no webhook. What
+	// follows is only needed with it.
+	NotificationURL string
+	Token           config.Secret // of the base; seals the webhook's secret
+	Presser         presser
+	// Enqueue asks for a reading of the webhook, inside the transaction that ctx carries.
+	Enqueue func(ctx context.Context) error
+	// Announce tells every endpoint that subscribes to an event.
+	Announce func(ctx context.Context, event, about string, data any) error
 }
 
 // Mirror keeps one dead letter table. It is safe for concurrent use.

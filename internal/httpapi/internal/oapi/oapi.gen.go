@@ -1206,6 +1206,12 @@ type Bases = BaseList
 // Bulk defines model for Bulk.
 type Bulk = BulkAnswer
 
+// HearNotificationParams defines parameters for HearNotification.
+type HearNotificationParams struct {
+	// XAirtableContentMAC `hmac-sha256=` and the HMAC of the body in hexadecimal
+	XAirtableContentMAC *string `json:"X-Airtable-Content-MAC,omitempty"`
+}
+
 // ListEntriesParams defines parameters for ListEntries.
 type ListEntriesParams struct {
 	Status *ByStatus `form:"status,omitempty" json:"status,omitempty"`
@@ -1321,6 +1327,9 @@ type AcceptWritesParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// HearNotificationJSONRequestBody defines body for HearNotification for application/json ContentType.
+type HearNotificationJSONRequestBody = JSONValue
+
 // HaltBaseJSONRequestBody defines body for HaltBase for application/json ContentType.
 type HaltBaseJSONRequestBody = Order
 
@@ -1380,6 +1389,9 @@ type ServerInterface interface {
 	// CheckReadiness Tell whether the service can do its work; 503 when it cannot
 	// (GET /readyz)
 	CheckReadiness(w http.ResponseWriter, r *http.Request)
+	// HearNotification A ping of Airtable's webhook for the dead letter table
+	// (POST /v1/airtable/notifications)
+	HearNotification(w http.ResponseWriter, r *http.Request, params HearNotificationParams)
 	// ListBases List the Airtable bases and what waits for each
 	// (GET /v1/bases)
 	ListBases(w http.ResponseWriter, r *http.Request)
@@ -1491,6 +1503,12 @@ func (_ Unimplemented) CheckHealth(w http.ResponseWriter, r *http.Request) {
 // CheckReadiness Tell whether the service can do its work; 503 when it cannot
 // (GET /readyz)
 func (_ Unimplemented) CheckReadiness(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// HearNotification A ping of Airtable's webhook for the dead letter table
+// (POST /v1/airtable/notifications)
+func (_ Unimplemented) HearNotification(w http.ResponseWriter, r *http.Request, params HearNotificationParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1714,6 +1732,47 @@ func (siw *ServerInterfaceWrapper) CheckReadiness(w http.ResponseWriter, r *http
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CheckReadiness(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// HearNotification operation middleware
+func (siw *ServerInterfaceWrapper) HearNotification(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params HearNotificationParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "X-Airtable-Content-MAC" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Airtable-Content-MAC")]; found {
+		var XAirtableContentMAC string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "X-Airtable-Content-MAC", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Airtable-Content-MAC", valueList[0], &XAirtableContentMAC, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "X-Airtable-Content-MAC", Err: err})
+			return
+		}
+
+		params.XAirtableContentMAC = &XAirtableContentMAC
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.HearNotification(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3139,6 +3198,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Post(options.BaseURL+"/v1/bases/{name}/resume", wrapper.ResumeBase)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/airtable/notifications", wrapper.HearNotification)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/healthz", wrapper.CheckHealth)
 	})
 	r.Group(func(r chi.Router) {
@@ -3223,6 +3285,40 @@ type CheckReadinessdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response CheckReadinessdefaultApplicationProblemPlusJSONResponse) VisitCheckReadinessResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type HearNotificationRequestObject struct {
+	Params HearNotificationParams
+	Body   *HearNotificationJSONRequestBody
+}
+
+type HearNotificationResponseObject interface {
+	VisitHearNotificationResponse(w http.ResponseWriter) error
+}
+
+type HearNotification204Response struct {
+}
+
+func (response HearNotification204Response) VisitHearNotificationResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type HearNotificationdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response HearNotificationdefaultApplicationProblemPlusJSONResponse) VisitHearNotificationResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -4609,6 +4705,9 @@ type StrictServerInterface interface {
 	// CheckReadiness Tell whether the service can do its work; 503 when it cannot
 	// (GET /readyz)
 	CheckReadiness(ctx context.Context, request CheckReadinessRequestObject) (CheckReadinessResponseObject, error)
+	// HearNotification A ping of Airtable's webhook for the dead letter table
+	// (POST /v1/airtable/notifications)
+	HearNotification(ctx context.Context, request HearNotificationRequestObject) (HearNotificationResponseObject, error)
 	// ListBases List the Airtable bases and what waits for each
 	// (GET /v1/bases)
 	ListBases(ctx context.Context, request ListBasesRequestObject) (ListBasesResponseObject, error)
@@ -4787,6 +4886,39 @@ func (sh *strictHandler) CheckReadiness(w http.ResponseWriter, r *http.Request) 
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(CheckReadinessResponseObject); ok {
 		if err := validResponse.VisitCheckReadinessResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// HearNotification operation middleware
+func (sh *strictHandler) HearNotification(w http.ResponseWriter, r *http.Request, params HearNotificationParams) {
+	var request HearNotificationRequestObject
+
+	request.Params = params
+
+	var body HearNotificationJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.HearNotification(ctx, request.(HearNotificationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "HearNotification")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(HearNotificationResponseObject); ok {
+		if err := validResponse.VisitHearNotificationResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
