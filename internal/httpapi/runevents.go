@@ -51,50 +51,42 @@ func (e runEvents) VisitWatchRunResponse(w http.ResponseWriter) error {
 	for {
 		select {
 		case run, open := <-watched:
-			if !open {
+			if !open || stream.tell(run) {
 				return nil
 			}
-			if done, err := stream.tell(run); done || err != nil {
-				return gone(err)
-			}
 		case <-quiet.C:
-			if err := stream.comment("still here"); err != nil {
-				return gone(err)
-			}
+			stream.comment("still here")
 		case <-e.server.Draining:
-			return gone(stream.comment("the service stops; open the stream again"))
+			stream.comment("the service stops; open the stream again")
+			return nil
 		}
 	}
 }
 
-// gone forgives an error of writing: a caller may hang up at any time, and there is nobody to tell.
-func gone(error) error { return nil }
-
-// eventStream writes server-sent events and hands each over at once.
+// eventStream writes server-sent events and hands each over at once. A caller that has gone ends the request's
+// context, and so the watch; there is nobody to tell of it.
 type eventStream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
-// tell sends a run; done says that it was the last.
-func (s eventStream) tell(run deadletter.Run) (done bool, err error) {
+// tell sends a run; last says that it was the end.
+func (s eventStream) tell(run deadletter.Run) (last bool) {
 	name := "progress"
 	if run.Finished() {
 		name = "done"
 	}
 	data, err := json.Marshal(runJSON(run))
 	if err != nil {
-		return true, err
+		panic(err) // a run is plain data
 	}
-	if _, err := fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", name, data); err != nil {
-		return true, err
-	}
-	return run.Finished(), s.control.Flush()
+	s.write("event: %s\ndata: %s\n\n", name, data)
+	return run.Finished()
 }
 
-func (s eventStream) comment(text string) error {
-	if _, err := fmt.Fprintf(s.w, ": %s\n\n", text); err != nil {
-		return err
-	}
-	return s.control.Flush()
+func (s eventStream) comment(text string) { s.write(": %s\n\n", text) }
+
+func (s eventStream) write(format string, args ...any) {
+	fmt.Fprintf(s.w, format, args...)
+	_ = s.control.Flush() // see eventStream
 }
