@@ -603,7 +603,7 @@ type EvidenceEntry struct {
 	FirstAttemptAt time.Time   `json:"first_attempt_at"`
 	Note           string      `json:"note"`
 
-	// Outcome An outcome, or `released`; null while the entry waits
+	// Outcome An outcome, or `released`; of a restore `restored` or `refused`; null while the entry waits
 	Outcome         *string         `json:"outcome"`
 	PayloadRevision int             `json:"payload_revision"`
 	Reason          *NullableReason `json:"reason"`

@@ -82,7 +82,13 @@ func TestStoryRestore(t *testing.T) {
 	require.Equal(t, "restored", line["event"])
 	require.Equal(t, run["id"], line["run_id"])
 	require.Equal(t, "rita", line["actor"])
-	require.Equal(t, apptest.Doc{"Status": "Shipped", "Delivery Date": "2026-10-05"}, line["detail"].(apptest.Doc)["values_before"])
+	overwritten := apptest.Doc{"Status": "Shipped", "Delivery Date": "2026-10-05"}
+	require.Equal(t, overwritten, line["detail"].(apptest.Doc)["values_before"])
+
+	evidence := w.Read(t, "/v1/runs/"+run["id"].(string)+"/evidence")["entries"].([]any)
+	require.Len(t, evidence, 1)
+	require.Equal(t, []any{"restored", overwritten, restored2, "updated"},
+		[]any{evidence[0].(apptest.Doc)["outcome"], evidence[0].(apptest.Doc)["values_before"], evidence[0].(apptest.Doc)["record_id"], evidence[0].(apptest.Doc)["effect"]})
 }
 
 // A field that a person edited after the replay stays as the person left it; the other one goes back.
@@ -333,4 +339,50 @@ func finishedInTime(t *testing.T, w *apptest.World, run string) apptest.Doc {
 		return over
 	}, "run "+run+" is over")
 	return w.Finished(t, run)
+}
+
+// A merged write is taken back by each of its entries for its own fields.
+func TestStoryRestoreOfAMergedWrite(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t, apptest.Options{})
+	older := w.File(t, apptest.Order("O-2", second, apptest.Doc{"status": "Shipped", "note": "from the older", "quantity": 2}), nil)
+	newer := w.File(t, apptest.Order("O-2", third, apptest.Doc{"status": "Delivered", "quantity": 3}), nil)
+	w.Finished(t, w.RunIDs(t, nil, older, newer))
+	require.Equal(t, apptest.Doc{"Note": nil}, apptest.Outcome(w.Entry(t, older))["values_before"], "the newer one carries the rest")
+
+	requireRestored(t, w.Finished(t, restore(t, w, older)), 1, 0)
+	cells := w.OrderCells(t, "O-2")
+	require.Nil(t, cells["Note"])
+	require.Equal(t, "Delivered", cells["Status"])
+	requireRestored(t, w.Finished(t, restore(t, w, newer)), 2, 0)
+	cells = w.OrderCells(t, "O-2")
+	require.Equal(t, "Pending", cells["Status"])
+	require.Nil(t, cells["Quantity"])
+}
+
+// A base that was halted while a restore had no answer ends the run; that the values went back is found
+// out all the same, and nothing is written back twice.
+func TestStoryHaltUnderAnUnansweredRestore(t *testing.T) {
+	t.Parallel()
+	w, id := replayed(t, apptest.Options{SimulatedClock: true, Replicas: 2})
+	apptest.Eventually(t, func() bool { return w.Idle(t) }, "nobody works")
+	writes := w.Writes()
+	w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Table: "Orders", Times: 1, Drop: true, AfterApply: true})
+	run := restore(t, w, id)
+	apptest.Eventually(t, func() bool { return w.Writes() > writes && w.Idle(t) }, "the restore was sent")
+	call(t, w, http.MethodPost, "/v1/bases/orders/halt", apptest.Doc{"reason": "a migration"})
+	got := w.Finished(t, run)
+	require.Equal(t, []any{"stopped", "base_halted"}, []any{got["status"], got["reason"]})
+	require.Contains(t, lastLine(t, w, id)["note"], "A write was under way")
+	call(t, w, http.MethodPost, "/v1/bases/orders/resume", nil)
+	apptest.Eventually(t, func() bool {
+		if w.Idle(t) {
+			w.Advance(t, 250*time.Millisecond)
+		}
+		return lastLine(t, w, id)["event"] == "restored"
+	}, "the landing is told")
+	require.Equal(t, "/problems/already-restored", refusedRestore(t, w, id)["type"])
+	require.Len(t, w.CellChanges(restored2, "Status"), 2)
+	older := w.File(t, apptest.Order("O-2", "2026-10-01T08:00:00Z", apptest.Doc{"status": "Delivered"}), nil)
+	apptest.RequireOutcome(t, w.Replay(t, older, nil), "needs_review", "restored")
 }

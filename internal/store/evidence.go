@@ -55,7 +55,7 @@ func (s *Store) ListEvidence(ctx context.Context, run string, after Evidence, li
 			m.outcome, m.reason, m.effect, coalesce(h.note, ''), m.settled_at, coalesce(h.actor, ''), m.record_id, coalesce(h.detail, '{}')
 		FROM run_entry m JOIN entry e ON e.id = m.entry_id LEFT JOIN LATERAL (
 			SELECT note, actor, detail FROM entry_history h WHERE h.entry_id = m.entry_id AND h.run_id = m.run_id
-				AND h.event IN ('settled', 'released', 'swept', 'reset') ORDER BY h.id DESC LIMIT 1) h ON true
+				AND h.event IN ('settled', 'released', 'swept', 'reset', 'restored', 'restore_refused', 'restore_released') ORDER BY h.id DESC LIMIT 1) h ON true
 		WHERE m.run_id = @run::uuid AND (@first OR (m.first_attempt_at, m.entry_id) > (@at, @id::uuid)) ORDER BY m.first_attempt_at, m.entry_id LIMIT @limit`
 	rows, err := s.db(ctx).Query(ctx, listEvidence, names{
 		"run": run, "first": after.EntryID == "", "at": after.FirstAttemptAt, "id": orNullText(after.EntryID), "limit": limit,

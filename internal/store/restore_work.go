@@ -75,9 +75,9 @@ func (s *Store) settleRestore(ctx context.Context, v Settlement) (run string, er
 	if err != nil {
 		return "", err
 	}
-	event := deadletter.EventRestoreRefused
+	event, outcome := deadletter.EventRestoreRefused, "refused"
 	if len(v.Verdict.Fields) > 0 {
-		event = deadletter.EventRestored
+		event, outcome = deadletter.EventRestored, "restored"
 	}
 	const settleRestore = `
 		WITH settled AS (
@@ -85,7 +85,7 @@ func (s *Store) settleRestore(ctx context.Context, v Settlement) (run string, er
 				settled_at = replay_now()
 			FROM run WHERE r.id = @id AND r.status = 'queued' AND run.id = r.id RETURNING r.id, r.entry_id, r.intent_id, r.requested_by, r.refused
 		), member AS (
-			UPDATE run_entry m SET outcome = @event, reason = @reason, effect = @effect, settled_at = replay_now(),
+			UPDATE run_entry m SET outcome = @outcome, reason = @reason, effect = @effect, settled_at = replay_now(),
 				skipped = CASE WHEN @listed OR settled.refused = 0 THEN @counts::json ELSE json_build_object(@reason::text, settled.refused) END,
 				record_id = CASE WHEN @effect = '' THEN '' ELSE @record END, dates = @dates::text[]::date[]
 			FROM settled WHERE m.run_id = settled.id AND m.entry_id = settled.entry_id
@@ -99,7 +99,7 @@ func (s *Store) settleRestore(ctx context.Context, v Settlement) (run string, er
 		)
 		SELECT id::text, entry_id::text, intent_id::text FROM settled`
 	rows, err := s.db(ctx).Query(ctx, settleRestore, names{
-		"id": v.ID, "restored": len(v.Verdict.Fields), "event": event, "reason": v.Verdict.Reason, "effect": v.Effect, "listed": len(v.Verdict.Skipped) > 0, "counts": counts,
+		"id": v.ID, "restored": len(v.Verdict.Fields), "event": event, "outcome": outcome, "reason": v.Verdict.Reason, "effect": v.Effect, "listed": len(v.Verdict.Skipped) > 0, "counts": counts,
 		"record": v.RecordID, "dates": append([]string{}, v.Dates...), "note": text(v.Verdict.Note), "detail": detail, "tries": v.Tries,
 		"status": orNullInt(v.StatusCode), "error": text(v.ErrorDetail),
 	})
