@@ -90,8 +90,12 @@ func TestStoryMirrorWaitsForTheToken(t *testing.T) {
 			func(w *apptest.World) error { return w.Sandbox.SetPermission("patSandbox", "", "edit") },
 		},
 		"quota": {
-			func(w *apptest.World) error { return w.Sandbox.SetOptions(func(o *sandbox.Options) { o.QuotaExceeded = true }) },
-			func(w *apptest.World) error { return w.Sandbox.SetOptions(func(o *sandbox.Options) { o.QuotaExceeded = false }) },
+			func(w *apptest.World) error {
+				return w.Sandbox.SetOptions(func(o *sandbox.Options) { o.QuotaExceeded = true })
+			},
+			func(w *apptest.World) error {
+				return w.Sandbox.SetOptions(func(o *sandbox.Options) { o.QuotaExceeded = false })
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
