@@ -161,7 +161,7 @@ func (p *tab) until(expression string) {
 		v, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](`!!(`+expression+`)`))
 		held = err == nil && v
 		return held
-	}, time.Minute, 30*time.Millisecond, "%s", expression)
+	}, 3*time.Minute, 30*time.Millisecond, "%s", expression)
 }
 
 // ask evaluates a JavaScript expression.

@@ -12,6 +12,7 @@ import (
 	"airtable-replay/internal/replay"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 )
 
 // Config is what the console is built from. Every service is needed.
@@ -91,7 +92,7 @@ func New(c Config) (http.Handler, error) {
 // routes lists every page with the scope that it needs; an empty scope is open to everybody.
 func (k *console) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(k.observe, harden, http.NewCrossOriginProtection().Handler)
+	r.Use(k.observe, harden, http.NewCrossOriginProtection().Handler, middleware.GetHead)
 	r.NotFound(k.page(scopeNone, noSuchPage))
 	r.Get("/assets/{name}", k.showAsset)
 	get := func(path, scope string, p page) { r.Get(path, k.page(scope, p)) }

@@ -153,11 +153,11 @@ type runView struct {
 	Alert    *alert
 }
 
-// tallyView counts one outcome of a run.
+// tallyView counts one way in which entries of a run came out.
 type tallyView struct {
-	Outcome deadletter.Outcome // empty: given back without a decision
-	Entries int
-	List    string
+	Words, Tone string
+	Entries     int
+	List        string // empty: there is no list of them
 }
 
 // reasonTally counts by reason.
@@ -174,6 +174,9 @@ func (r runView) Cancellable() bool {
 	return r.Live() && (r.Run.Status == deadletter.RunQueued || r.Run.Status == deadletter.RunRunning)
 }
 
+// Restore tells whether the run is one that writes values back.
+func (r runView) Restore() bool { return r.Run.Kind == deadletter.RunRestore }
+
 // Written is how many entries were written, whole or in part.
 func (r runView) Written() int { return r.Run.Counts.Replayed + r.Run.Counts.PartiallyReplayed }
 
@@ -182,23 +185,11 @@ func newRunView(r deadletter.Run) runView {
 		Outcome: r.Selector.Outcome, Reason: r.Selector.Reason, Source: r.Selector.Source, Target: r.Selector.Target, Run: r.Selector.Run,
 		Owner: r.Selector.Owner, FirstAttemptFrom: r.Selector.FirstAttemptFrom, FirstAttemptTo: r.Selector.FirstAttemptTo,
 	}), Hidden: selectorQuery(r.Selector)}
-	counts := map[deadletter.Outcome]int{
-		deadletter.Replayed: r.Counts.Replayed, deadletter.PartiallyReplayed: r.Counts.PartiallyReplayed, deadletter.Superseded: r.Counts.Superseded,
-		deadletter.NeedsReview: r.Counts.NeedsReview, deadletter.ReplayFailed: r.Counts.ReplayFailed, "": r.Counts.Released,
-	}
 	skipped := r.Reconciliation.SkippedByReason
 	if r.Forecast != nil {
-		d.Total, d.Done, counts, skipped = r.Forecast.Selected, r.Forecast.Checked, r.Forecast.Outcomes, r.Forecast.Reasons
+		d.Total, d.Done, skipped = r.Forecast.Selected, r.Forecast.Checked, r.Forecast.Reasons
 	}
-	for _, o := range append(deadletter.Outcomes(), "") {
-		if counts[o] > 0 || o == deadletter.Replayed {
-			q := url.Values{"run": {r.ID}}
-			if o != "" {
-				q.Set("outcome", string(o))
-			}
-			d.Outcomes = append(d.Outcomes, tallyView{o, counts[o], "/entries?" + q.Encode()})
-		}
-	}
+	d.Outcomes = outcomesOf(r)
 	for reason, n := range skipped {
 		d.Skipped = append(d.Skipped, reasonTally{reason, n})
 	}
@@ -206,6 +197,36 @@ func newRunView(r deadletter.Run) runView {
 		return cmp.Or(cmp.Compare(b.Entries, a.Entries), cmp.Compare(a.Reason, b.Reason))
 	})
 	return d
+}
+
+// outcomesOf lists how the entries of a run came out, or would.
+func outcomesOf(r deadletter.Run) []tallyView {
+	var out []tallyView
+	add := func(words, tone, list string, n int) {
+		if n > 0 {
+			out = append(out, tallyView{words, tone, n, list})
+		}
+	}
+	c := r.Counts
+	counts := map[deadletter.Outcome]int{
+		deadletter.Replayed: c.Replayed, deadletter.PartiallyReplayed: c.PartiallyReplayed, deadletter.Superseded: c.Superseded,
+		deadletter.NeedsReview: c.NeedsReview, deadletter.ReplayFailed: c.ReplayFailed,
+	}
+	all := "/entries?" + url.Values{"run": {r.ID}}.Encode()
+	if r.Forecast != nil {
+		counts, all = r.Forecast.Outcomes, ""
+	}
+	for _, o := range deadletter.Outcomes() {
+		list := all
+		if list != "" {
+			list += "&" + url.Values{"outcome": {string(o)}}.Encode()
+		}
+		add(outcomeWord(o), tone(o), list, counts[o])
+	}
+	add("Restored", "good", "", c.Restored)
+	add("Refused", "warn", "", c.Refused)
+	add("Given back", "calm", all, c.Released)
+	return out
 }
 
 func (k *console) showRun(v *visit) error { return k.run(v, http.StatusOK, nil) }

@@ -86,6 +86,8 @@ func (b *browser) settle(p *tab, w *apptest.World, hand string) {
 	p.click("main form button.primary")
 	p.until(`document.querySelector('.badge')?.innerText.includes('Completed')`)
 	require.Equal(t, "Pending", w.OrderCells(t, "O-1")["Status"])
+	p.until(`document.querySelector('.alert.good')`)
+	require.Contains(t, p.text("#run"), "1 = 1 restored + 0 refused + 0 given back")
 
 	p.visit("/entries/" + hand)
 	p.at("/entries/" + hand)
