@@ -92,7 +92,10 @@ func allDistinct(list []string) []string {
 
 // stuck is true of a replaying entry e of base b that has been due for @after while its base, neither
 // halted, paused nor leased, made no progress (S1, R5). Paused, resting or waiting is not stuck.
-const stuck = `e.status = 'replaying' AND e.due_at <= replay_now() - @after::interval AND b.halted_at IS NULL
+const stuck = `e.status = 'replaying' AND ` + idle
+
+// idle is true of a waiting item e of base b on which nobody has worked for @after.
+const idle = `e.due_at <= replay_now() - @after::interval AND b.halted_at IS NULL
 	AND coalesce(b.paused_until, '-infinity') <= replay_now() - @after::interval AND b.lease_until <= replay_now() AND b.progress_at <= replay_now() - @after::interval
 	AND NOT EXISTS (SELECT 1 FROM record_mark m WHERE m.target_table = e.target_table AND m.record_key = e.record_key AND m.rest_until > replay_now() - @after::interval)`
 
@@ -119,6 +122,9 @@ func (s *Store) SweepStuck(ctx context.Context, after time.Duration) (ids []stri
 		})
 		return err
 	})
+	if err == nil {
+		err = s.sweepRestores(ctx, after)
+	}
 	return ids, interpretError("sweep stuck", err)
 }
 

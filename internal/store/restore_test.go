@@ -281,6 +281,26 @@ func TestRestoreKnowsLaterWrites(t *testing.T) {
 	require.Empty(t, written(t, b, other).Rewritten)
 }
 
+// A restore on which nobody works any more is ended, as an entry is returned (S1).
+func TestStuckRestoreIsSwept(t *testing.T) {
+	t.Parallel()
+	b := frozen(t)
+	id, _ := replayed(t, b, "a")
+	run := restore(t, b, id)
+	sweep := func() {
+		_, err := b.store.SweepStuck(t.Context(), 5*time.Minute)
+		require.NoError(t, err)
+	}
+	b.advance(t, 4*time.Minute)
+	sweep()
+	require.Equal(t, deadletter.RunQueued, b.run(t, run).Status)
+	b.advance(t, 2*time.Minute)
+	sweep()
+	require.Equal(t, deadletter.Counts{Claimed: 1, Released: 1}, b.run(t, run).Counts)
+	require.Equal(t, deadletter.ReasonSwept, b.lastLine(t, id).Reason)
+	restore(t, b, id)
+}
+
 // A base that is halted takes no restores, and nothing is left of the attempt.
 func TestHaltedBaseTakesNoRestore(t *testing.T) {
 	t.Parallel()

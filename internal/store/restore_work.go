@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"airtable-replay/internal/deadletter"
 
@@ -193,6 +194,22 @@ func (s *Store) releaseRestores(ctx context.Context, g release) (runs []string, 
 		)
 		SELECT id::text FROM given`
 	return s.idsOf(ctx, "release restores", releaseRestores, g.args)
+}
+
+// sweepRestores ends restores on which nobody works any more, as SweepStuck does with entries: their
+// base may have left the configuration.
+func (s *Store) sweepRestores(ctx context.Context, after time.Duration) error {
+	return s.InTx(ctx, func(ctx context.Context) error {
+		runs, err := s.releaseRestores(ctx, release{
+			reason: deadletter.ReasonSwept, actor: "sweeper", note: "Nobody had worked on this restore for " + after.String() + ", so it was ended.",
+			where: `EXISTS (SELECT 1 FROM restore e JOIN base b ON b.name = e.base WHERE e.id = r.id AND ` + idle + ` AND ` + sweepable + `)`,
+			args:  pgx.NamedArgs{"after": after},
+		})
+		if err == nil {
+			_, err = s.FinishRuns(ctx, runs)
+		}
+		return err
+	})
 }
 
 // releaseEndedRestore ends a restore that would wait for another attempt while its run has been
