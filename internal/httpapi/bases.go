@@ -54,7 +54,7 @@ func basesJSON(bs ...replay.BaseState) oapi.BasesJSONResponse {
 			Name: b.Name, State: oapi.BaseState(b.State), Reason: b.Reason, PausedUntil: instantOrNull(b.PausedUntil),
 			HaltedAt: instantOrNull(b.HaltedAt), HaltedBy: b.HaltedBy, Waiting: b.Waiting, WaitingEntries: b.WaitingEntries,
 			WaitingWrites: b.WaitingWrites, WaitingMirror: b.WaitingMirror, LeaseHolder: b.LeaseHolder,
-			LeaseUntil: instantOrNull(b.LeaseUntil),
+			LeaseUntil: instantOrNull(b.LeaseUntil), MirrorHeldUntil: instantOrNull(b.MirrorHeldUntil), MirrorProblem: b.MirrorProblem,
 		}
 	}
 	return out

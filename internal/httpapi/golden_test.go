@@ -200,6 +200,7 @@ func goldenWritesAndOperations(t *testing.T) map[string]golden {
 			b.base = replay.BaseState{
 				Name: "orders", State: "halted", Reason: "token expired", HaltedAt: at(9), HaltedBy: "admin-token", PausedUntil: at(10), Waiting: 6,
 				WaitingEntries: 1, WaitingWrites: 2, WaitingMirror: 3, LeaseHolder: "replica-1", LeaseUntil: at(11),
+				MirrorHeldUntil: at(12), MirrorProblem: "the dead letter table is gone",
 			}
 		}},
 		"resume_base":     {request{method: "POST", path: "/v1/bases/orders/resume"}, nil},

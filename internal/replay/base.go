@@ -24,6 +24,7 @@ func stateOf(b store.BaseState) BaseState {
 		Name: b.Name, State: "running", Reason: b.Reason, PausedUntil: b.PausedUntil, HaltedAt: b.HaltedAt, HaltedBy: b.HaltedBy,
 		Waiting: b.WaitingEntries + b.WaitingWrites + b.WaitingMirror, WaitingEntries: b.WaitingEntries, WaitingWrites: b.WaitingWrites,
 		WaitingMirror: b.WaitingMirror, LeaseHolder: b.LeaseHolder, LeaseUntil: b.LeaseUntil,
+		MirrorHeldUntil: b.MirrorHeldUntil, MirrorProblem: b.MirrorProblem,
 	}
 	switch {
 	case b.Halted:

@@ -110,4 +110,8 @@ type BaseState struct {
 	WaitingMirror  int
 	LeaseHolder    string // empty: nobody works on it
 	LeaseUntil     time.Time
+	// MirrorHeldUntil is until when no row goes to the dead letter table, zero for no such wait, and
+	// MirrorProblem is why.
+	MirrorHeldUntil time.Time
+	MirrorProblem   string
 }

@@ -23,6 +23,10 @@ type BaseState struct {
 	WaitingMirror  int
 	LeaseHolder    string // empty: nobody works on it
 	LeaseUntil     time.Time
+	// MirrorHeldUntil is until when no row goes to the dead letter table, zero for no such wait, and
+	// MirrorProblem is why.
+	MirrorHeldUntil time.Time
+	MirrorProblem   string
 }
 
 // ListBases lists the configured bases with what waits for each.
@@ -49,16 +53,17 @@ func (s *Store) basesWhere(ctx context.Context, where string, args ...any) ([]Ba
 			(SELECT count(*) FROM entry WHERE base = b.name AND status = 'replaying') + (SELECT count(*) FROM restore WHERE base = b.name AND status = 'queued'),
 			(SELECT count(*) FROM write WHERE base = b.name AND status = 'queued'),
 			(SELECT count(*) FROM mirror_row WHERE base = b.name AND dirty_at IS NOT NULL),
-			CASE WHEN lease_until > replay_now() THEN lease_holder ELSE '' END, CASE WHEN lease_until > replay_now() THEN lease_until END
+			CASE WHEN lease_until > replay_now() THEN lease_holder ELSE '' END, CASE WHEN lease_until > replay_now() THEN lease_until END,
+			CASE WHEN mirror_held_until > replay_now() THEN mirror_held_until END, CASE WHEN mirror_held_until > replay_now() THEN mirror_problem ELSE '' END
 		FROM base b WHERE ` + where + ` ORDER BY name`
 	rows, err := s.db(ctx).Query(ctx, listBases, args...)
 	if err != nil {
 		return nil, interpretError("list bases", err)
 	}
 	bs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b BaseState, err error) {
-		var halted, paused, lease instant
-		err = row.Scan(&b.Name, &b.Halted, &halted, &b.HaltedBy, &b.Reason, &paused, &b.WaitingEntries, &b.WaitingWrites, &b.WaitingMirror, &b.LeaseHolder, &lease)
-		b.HaltedAt, b.PausedUntil, b.LeaseUntil = halted.Time, paused.Time, lease.Time
+		var halted, paused, lease, held instant
+		err = row.Scan(&b.Name, &b.Halted, &halted, &b.HaltedBy, &b.Reason, &paused, &b.WaitingEntries, &b.WaitingWrites, &b.WaitingMirror, &b.LeaseHolder, &lease, &held, &b.MirrorProblem)
+		b.HaltedAt, b.PausedUntil, b.LeaseUntil, b.MirrorHeldUntil = halted.Time, paused.Time, lease.Time, held.Time
 		return b, err
 	})
 	return bs, interpretError("list bases", err)

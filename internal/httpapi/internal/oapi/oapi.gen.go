@@ -450,8 +450,14 @@ type Base struct {
 	// LeaseHolder The process that works on it now
 	LeaseHolder string     `json:"lease_holder"`
 	LeaseUntil  *time.Time `json:"lease_until"`
-	Name        string     `json:"name"`
-	PausedUntil *time.Time `json:"paused_until"`
+
+	// MirrorHeldUntil Until then no row goes to the dead letter table
+	MirrorHeldUntil *time.Time `json:"mirror_held_until"`
+
+	// MirrorProblem Why the dead letter table has to wait
+	MirrorProblem string     `json:"mirror_problem"`
+	Name          string     `json:"name"`
+	PausedUntil   *time.Time `json:"paused_until"`
 
 	// Reason Why it is paused or halted
 	Reason         string    `json:"reason"`
