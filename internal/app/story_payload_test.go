@@ -4,8 +4,10 @@ import (
 	"encoding/base64"
 	"net/http"
 	"testing"
+	"time"
 
 	"airtable-replay/internal/app/apptest"
+	"airtable-replay/internal/sandbox"
 
 	"github.com/stretchr/testify/require"
 )
@@ -153,6 +155,27 @@ func TestStoryEditReidentifies(t *testing.T) {
 	require.Equal(t, second, e["source_version"])
 	apptest.RequireOutcome(t, w.Replay(t, dated, nil), "replayed", "")
 	require.Equal(t, "2026-10-02T08:00:00.750Z", w.OrderCells(t, "O-1")["Source Updated At"])
+}
+
+// A payload that is edited while the write of the former one has no answer: that write is recognised as
+// a fact, what was edited is written, and each has its own values before (R2).
+func TestStoryEditUnderAnOpenWrite(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t, apptest.Options{SimulatedClock: true})
+	id := w.File(t, apptest.Order("O-3", second, apptest.Doc{"status": "Shipped"}), nil)
+	w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Table: "Orders", Times: 1, Drop: true, AfterApply: true})
+	w.Press(t, id, nil)
+	apptest.Eventually(t, func() bool { return w.Writes() == 1 && w.Idle(t) }, "the write was sent")
+	status, e := w.Call(t, 0, http.MethodPost, "/v1/entries/"+id+"/reset", apptest.Doc{"reason": "to be mended"})
+	require.Equal(t, http.StatusOK, status, "%v", e)
+	edited(t, w, id, apptest.Order("O-3", second, apptest.Doc{"status": "Delivered"}))
+	w.Press(t, id, nil)
+	e = w.SettledInTime(t, id, 250*time.Millisecond)
+	apptest.RequireOutcome(t, e, "replayed", "")
+	require.Equal(t, apptest.Doc{"Status": "Shipped"}, apptest.Outcome(e)["values_before"])
+	require.Equal(t, "Delivered", w.OrderCells(t, "O-3")["Status"])
+	require.Equal(t, "2", number(len(w.CellChanges("recOrd00000000003", "Status"))))
+	require.Contains(t, events(t, w, id), "landed")
 }
 
 // A mended entry is not hopeless: its failures count anew (O3).

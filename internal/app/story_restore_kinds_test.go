@@ -1,0 +1,67 @@
+package app_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"airtable-replay/internal/app/apptest"
+
+	"github.com/stretchr/testify/require"
+)
+
+func attach(t *testing.T, w *apptest.World, record, url string) {
+	t.Helper()
+	w.Hand(t, "Things", record, apptest.Failed.Add(-time.Hour), apptest.Doc{"Invoice PDF": []any{apptest.Doc{"url": url}}})
+}
+
+// files are the IDs of a thing's attachments: their addresses change with each read.
+func files(cells apptest.Doc) []any {
+	var ids []any
+	for _, file := range cells["Invoice PDF"].([]any) {
+		ids = append(ids, file.(apptest.Doc)["id"])
+	}
+	return ids
+}
+
+// Every kind of field goes back to what it held, but for attachments that were replaced; that is said
+// beforehand (A2).
+func TestStoryRestoreOfEveryKindOfField(t *testing.T) {
+	t.Parallel()
+	w := newThings(t, apptest.Options{})
+	attach(t, w, "recThg00000000001", "https://files.example.test/old.pdf")
+	before := thingCells(t, w, "T-1")
+	id := w.File(t, thing("T-1", `{"Status":"Paid","Qty":7,"Amount":0.25,"Active":false,"Tags":[],"Notes":"new","Owner":[],"Paid On":null,"Due":"2026-12-24","Invoice PDF":[{"url":"https://files.example.test/new.pdf"}]}`),
+		apptest.Doc{"source_system": "thing-system"})
+	apptest.RequireOutcome(t, w.Replay(t, id, nil), "replayed", "")
+	replayed := thingCells(t, w, "T-1")
+	require.NotEqual(t, before["Status"], replayed["Status"])
+
+	p := w.Read(t, "/v1/entries/"+id+"/restore")
+	require.Equal(t, true, p["possible"])
+	require.Contains(t, p["notes"].([]any)[0], "Invoice PDF was left as it is: attachments that were replaced are gone")
+	run := w.Finished(t, restore(t, w, id))
+	requireRestored(t, run, 9, 1)
+	require.Equal(t, "1", number(run["reconciliation"].(apptest.Doc)["skipped_by_reason"].(apptest.Doc)["other"]))
+	after := thingCells(t, w, "T-1")
+	for _, field := range []string{"Status", "Qty", "Amount", "Active", "Tags", "Notes", "Owner", "Paid On", "Due"} {
+		require.Equal(t, before[field], after[field], field)
+	}
+	require.Equal(t, files(replayed), files(after))
+	require.Equal(t, replayed["Version"], after["Version"])
+}
+
+// Where attachments were all that was replaced, nothing is started.
+func TestStoryRestoreOfAttachmentsAlone(t *testing.T) {
+	t.Parallel()
+	w := newThings(t, apptest.Options{})
+	attach(t, w, "recThg00000000002", "https://files.example.test/old.pdf")
+	id := w.File(t, thing("T-2", `{"Invoice PDF":[{"url":"https://files.example.test/new.pdf"}]}`), apptest.Doc{"source_system": "thing-system"})
+	apptest.RequireOutcome(t, w.Replay(t, id, nil), "replayed", "")
+	p := w.Read(t, "/v1/entries/"+id+"/restore")
+	require.Equal(t, false, p["possible"])
+	require.Contains(t, p["notes"].([]any)[0], "Invoice PDF cannot be restored")
+	status, problem := w.Call(t, 0, http.MethodPost, "/v1/entries/"+id+"/restore", nil)
+	require.Equal(t, http.StatusConflict, status)
+	require.Equal(t, "/problems/not-restorable", problem["type"])
+}
