@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 
 	"airtable-replay/api/client"
-
-	"github.com/google/uuid"
 )
 
 type entriesEditCommand struct {
@@ -167,7 +165,9 @@ func (c *entriesFileCommand) Run(p *process) error {
 		Attempts: given(c.Attempts), ErrorDetail: given(c.ErrorDetail), AssignedOwner: given(c.Owner),
 	}
 	body.RawPayload, body.RawPayloadBase64 = payloadMembers(payload)
-	a, err := ask[client.Entry](api.FileEntry(p.ctx, &client.FileEntryParams{IdempotencyKey: new(uuid.NewString())}, body))
+	a, err := create[client.Entry](p, func(key *client.IdempotencyKey) (*http.Response, error) {
+		return api.FileEntry(p.ctx, &client.FileEntryParams{IdempotencyKey: key}, body)
+	})
 	if err != nil {
 		return err
 	}

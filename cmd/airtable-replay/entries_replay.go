@@ -4,11 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"airtable-replay/api/client"
-
-	"github.com/google/uuid"
 )
 
 // modal are the flags about how an entry is replayed.
@@ -162,7 +161,9 @@ func (c *entriesReplayCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	a, err := ask[client.Pressed](api.PressReplay(p.ctx, c.ID, &client.PressReplayParams{IdempotencyKey: new(uuid.NewString())}, body))
+	a, err := create[client.Pressed](p, func(key *client.IdempotencyKey) (*http.Response, error) {
+		return api.PressReplay(p.ctx, c.ID, &client.PressReplayParams{IdempotencyKey: key}, body)
+	})
 	if err != nil {
 		return err
 	}

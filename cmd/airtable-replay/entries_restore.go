@@ -1,11 +1,10 @@
 package main
 
 import (
+	"net/http"
 	"strings"
 
 	"airtable-replay/api/client"
-
-	"github.com/google/uuid"
 )
 
 type entriesRestoreCommand struct {
@@ -47,8 +46,9 @@ func (c *entriesRestoreCommand) Run(p *process) error {
 			return err
 		}
 	}
-	a, err := ask[client.Run](api.RestoreEntry(p.ctx, c.ID, &client.RestoreEntryParams{IdempotencyKey: new(uuid.NewString())},
-		client.RestoreRequest{Reason: given(c.Reason), RequestedBy: given(c.By)}))
+	a, err := create[client.Run](p, func(key *client.IdempotencyKey) (*http.Response, error) {
+		return api.RestoreEntry(p.ctx, c.ID, &client.RestoreEntryParams{IdempotencyKey: key}, client.RestoreRequest{Reason: given(c.Reason), RequestedBy: given(c.By)})
+	})
 	if err != nil {
 		return err
 	}

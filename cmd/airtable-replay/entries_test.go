@@ -135,10 +135,11 @@ func TestHostileTextCannotCommandTheTerminal(t *testing.T) {
 	require.Equal(t, hostile, e.Replay.FieldsReplayed["Note"], "escaping changes nothing of what JSON says")
 }
 
-// commands lists the characters of a text that a terminal would act on.
+// commands lists the characters of a text that a terminal would act on, or that hide what it shows.
 func commands(text string) (found []rune) {
 	for _, r := range text {
-		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+		joiner := r == '\u200c' || r == '\u200d'
+		if r != '\n' && !joiner && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
 			found = append(found, r)
 		}
 	}

@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"airtable-replay/api/client"
+
+	"github.com/google/uuid"
 )
 
 // answerPatience is how long the service may take before it begins to answer: a preview waits for its
@@ -79,6 +82,21 @@ func ask[T any](resp *http.Response, err error) (answer[T], error) {
 	return a, nil
 }
 
+// create asks for something to be made. Where the answer is lost it is asked for again under the same
+// key, so that nothing is made twice and nobody has to wonder.
+func create[T any](p *process, send func(key *client.IdempotencyKey) (*http.Response, error)) (answer[T], error) {
+	key := uuid.NewString()
+	for tries := 1; ; tries++ {
+		a, err := ask[T](send(&key))
+		if lost, ok := errors.AsType[*lostError](err); !ok || lost.unsent() || tries == createTries || waitFor(p.ctx, followAgain) != nil {
+			return a, err
+		}
+	}
+}
+
+// createTries is how often something is asked for whose answers are lost.
+const createTries = 3
+
 // readAnswer reads the body of a good answer.
 func readAnswer(resp *http.Response, err error) ([]byte, error) {
 	if err != nil {
@@ -95,19 +113,35 @@ func readAnswer(resp *http.Response, err error) ([]byte, error) {
 	return raw, nil
 }
 
-// unreachable is one sentence that says what to check.
+// lostError says that no answer came, in one sentence that says what to check.
+type lostError struct {
+	at    string
+	cause error
+}
+
 func unreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted; the service goes on with what it has accepted")
 	}
-	at, cause := "the service", err
+	lost := &lostError{at: "the service", cause: err}
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		cause = u.Err
+		lost.cause = u.Err
 		if address, err := url.Parse(u.URL); err == nil {
-			at = "the service at " + address.Scheme + "://" + address.Host
+			lost.at = "the service at " + address.Scheme + "://" + address.Host
 		}
 	}
-	return fmt.Errorf("%s does not answer: %w: check AIRTABLE_REPLAY_URL, and that airtable-replay serve runs there", at, cause)
+	return lost
+}
+
+// Error implements error.
+func (e *lostError) Error() string {
+	return fmt.Sprintf("%s does not answer: %v: check AIRTABLE_REPLAY_URL, and that airtable-replay serve runs there", e.at, e.cause)
+}
+
+// unsent tells that no connection was made.
+func (e *lostError) unsent() bool {
+	dial, ok := errors.AsType[*net.OpError](e.cause)
+	return ok && dial.Op == "dial"
 }
 
 // stranger is for answers that are not of the service.

@@ -3,11 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"airtable-replay/api/client"
-
-	"github.com/google/uuid"
 )
 
 // runsCommand is about runs over many entries.
@@ -110,10 +109,13 @@ func (c *runsStartCommand) Run(p *process) error {
 }
 
 func (c *runsStartCommand) start(p *process, api *client.Client, dry bool) (answer[client.Run], error) {
-	return ask[client.Run](api.StartRun(p.ctx, &client.StartRunParams{IdempotencyKey: new(uuid.NewString())}, client.RunRequest{
+	body := client.RunRequest{
 		Selector: c.selector(), Mode: given(client.Mode(c.Mode)), WithSiblings: given(c.WithSiblings), Limit: given(c.Limit),
 		RequestedBy: given(c.By), Note: given(c.Note), DryRun: given(dry),
-	}))
+	}
+	return create[client.Run](p, func(key *client.IdempotencyKey) (*http.Response, error) {
+		return api.StartRun(p.ctx, &client.StartRunParams{IdempotencyKey: key}, body)
+	})
 }
 
 // forecast makes a dry run and waits until it has judged every entry.
