@@ -45,11 +45,13 @@ var switches = map[string][]func(*sandbox.Options){
 	"as it is by itself":       {func(*sandbox.Options) {}},
 	"whoami_scopes":            {func(o *sandbox.Options) { o.WhoamiScopes = true }},
 	"refusals":                 {func(o *sandbox.Options) { o.Refusals = "told" }},
+	"typecast_role":            {func(o *sandbox.Options) { o.TypecastRole = "create" }},
+	"attachment_fetch":         {func(o *sandbox.Options) { o.AttachmentFetch = 0 }},
 	"cursor_life":              {func(o *sandbox.Options) { o.CursorLife = sandbox.Duration(time.Millisecond) }},
 }
 
 // elsewhere are the options that stories of their own move.
-var elsewhere = []string{"rate", "owner_rate", "penalty", "quota_exceeded"}
+var elsewhere = []string{"rate", "owner_rate", "penalty", "quota_exceeded", "upsert_race"}
 
 // Where Airtable's behaviour is not known, the core stories hold either way.
 func TestCoreStoriesUnderEverySwitch(t *testing.T) {
