@@ -762,7 +762,8 @@ type Incoming struct {
 	// Operation `update`: the record must exist. `upsert`: it is created when missing.
 	Operation *Operation `json:"operation,omitempty"`
 
-	// Payload The payload. A JSON object (or number, array, boolean) is kept byte for byte as it stands in the request.
+	// Payload The payload, of at most 1 MiB. A JSON object (or number, array, boolean) is kept byte for byte as it stands in
+	// the request.
 	// A JSON string is the payload itself as text: `"{\"id\":1}"` is the same payload as `{"id":1}`, and text
 	// that is not JSON can be delivered so.
 	Payload      Payload `json:"payload"`
@@ -801,7 +802,8 @@ type Order struct {
 // Outcome defines model for Outcome.
 type Outcome string
 
-// Payload The payload. A JSON object (or number, array, boolean) is kept byte for byte as it stands in the request.
+// Payload The payload, of at most 1 MiB. A JSON object (or number, array, boolean) is kept byte for byte as it stands in
+// the request.
 // A JSON string is the payload itself as text: `"{\"id\":1}"` is the same payload as `{"id":1}`, and text
 // that is not JSON can be delivered so.
 type Payload = json.RawMessage
@@ -1141,7 +1143,8 @@ type WriteRequest struct {
 	// Operation `update`: the record must exist. `upsert`: it is created when missing.
 	Operation *Operation `json:"operation,omitempty"`
 
-	// Payload The payload. A JSON object (or number, array, boolean) is kept byte for byte as it stands in the request.
+	// Payload The payload, of at most 1 MiB. A JSON object (or number, array, boolean) is kept byte for byte as it stands in
+	// the request.
 	// A JSON string is the payload itself as text: `"{\"id\":1}"` is the same payload as `{"id":1}`, and text
 	// that is not JSON can be delivered so.
 	Payload      Payload    `json:"payload,omitempty"`
