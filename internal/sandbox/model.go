@@ -119,13 +119,15 @@ func (f *field) choiceByID(id string) *choice {
 // an empty cell has no key.
 type record struct {
 	id        string
-	seq       int      // order of creation
-	number    int      // autoNumber
-	upserted  *Request // the upsert that created it, nil for none
+	seq       int // order of creation
+	number    int // autoNumber
 	created   time.Time
 	createdBy person
 	cells     map[string]any
 	stamps    map[string]stamp // per field: the last change
+
+	upserted   int // the API request whose upsert created it, 0 for none
+	upsertedAt time.Time
 }
 
 // stamp is when a cell was last changed, and by whom.

@@ -58,7 +58,7 @@ func (c *call) upserted(p *plan, as shape) upsertJSON {
 	out := upsertJSON{Records: c.show(records, as), Created: []string{}, Updated: []string{}}
 	for i, it := range p.items {
 		if it.record == nil {
-			records[i].upserted = c.entry
+			records[i].upserted, records[i].upsertedAt = c.entry.ID, c.entry.At
 			out.Created = append(out.Created, records[i].id)
 		} else {
 			out.Updated = append(out.Updated, records[i].id)
@@ -171,10 +171,10 @@ func (c *call) matches(keys []*field, stored []any) []*record {
 // races says whether the record is not seen yet, because another upsert that
 // came at nearly the same time created it.
 func (c *call) races(r *record) bool {
-	if r.upserted == nil || r.upserted == c.entry {
+	if r.upserted == 0 || r.upserted == c.entry.ID {
 		return false
 	}
-	return c.entry.At.Sub(r.upserted.At).Abs() < time.Duration(c.s.options.UpsertRace)
+	return c.entry.At.Sub(r.upsertedAt).Abs() < time.Duration(c.s.options.UpsertRace)
 }
 
 func (c *call) mergeKey(values []any) string {
