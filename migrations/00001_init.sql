@@ -212,31 +212,38 @@ CREATE TRIGGER entry_keeps_transitions BEFORE UPDATE OF status ON entry
         ('replaying', 'pending_review'), ('pending_review', 'ignored'), ('resolved', 'pending_review'), ('ignored', 'pending_review')))
     EXECUTE FUNCTION refuse_transition();
 
--- How many entries there are, by what people group them by. Lines are only added, minus one and plus one
--- for a change, so that nobody waits for anybody; now and then they are summed up.
+-- How many entries there are, by what people group them by: in three grains, so that a page reads a few
+-- lines of sums however many entries there are. Lines are only added, minus one and plus one for a change,
+-- so that nobody waits for anybody; now and then they are summed up.
 CREATE TABLE entry_tally (
+    grain         smallint    NOT NULL, -- 0: by group and hour, 1: by group, 2: by hour
     status        text        NOT NULL,
-    reason_code   text        NOT NULL,
+    reason_code   text        NOT NULL, -- this and the next two: '' by hour
     source_system text        NOT NULL,
     target_table  text        NOT NULL,
-    hour          timestamptz NOT NULL, -- of First Attempt At
-    entries       bigint      NOT NULL
+    hour          timestamptz NOT NULL, -- of First Attempt At; '-infinity' by group
+    entries       int         NOT NULL
 );
+CREATE INDEX entry_tally_by_hour ON entry_tally (grain, hour);
 -- +goose StatementBegin
 CREATE FUNCTION tally_filed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO entry_tally SELECT status, reason_code, source_system, target_table, date_trunc('hour', first_attempt_at, 'UTC'), count(*)
-        FROM filed GROUP BY 1, 2, 3, 4, 5;
+    INSERT INTO entry_tally
+        SELECT grouping(reason_code, hour), status, coalesce(reason_code, ''), coalesce(source_system, ''), coalesce(target_table, ''), coalesce(hour, '-infinity'), count(*)
+        FROM (SELECT status, reason_code, source_system, target_table, date_trunc('hour', first_attempt_at, 'UTC') AS hour FROM filed) moved
+        GROUP BY GROUPING SETS ((status, reason_code, source_system, target_table, hour), (status, reason_code, source_system, target_table), (status, hour));
     RETURN NULL;
 END $$;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE FUNCTION tally_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO entry_tally SELECT status, reason_code, source_system, target_table, date_trunc('hour', first_attempt_at, 'UTC'), sum(n)
-        FROM (SELECT status, reason_code, source_system, target_table, first_attempt_at, -1 AS n FROM was
-            UNION ALL SELECT status, reason_code, source_system, target_table, first_attempt_at, 1 FROM became) moved
-        GROUP BY 1, 2, 3, 4, 5 HAVING sum(n) <> 0;
+    INSERT INTO entry_tally
+        SELECT grouping(reason_code, hour), status, coalesce(reason_code, ''), coalesce(source_system, ''), coalesce(target_table, ''), coalesce(hour, '-infinity'), sum(n)
+        FROM (SELECT status, reason_code, source_system, target_table, date_trunc('hour', first_attempt_at, 'UTC') AS hour, -1 AS n FROM was
+            UNION ALL SELECT status, reason_code, source_system, target_table, date_trunc('hour', first_attempt_at, 'UTC'), 1 FROM became) moved
+        GROUP BY GROUPING SETS ((status, reason_code, source_system, target_table, hour), (status, reason_code, source_system, target_table), (status, hour))
+        HAVING sum(n) <> 0;
     RETURN NULL;
 END $$;
 -- +goose StatementEnd

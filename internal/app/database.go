@@ -9,6 +9,7 @@ import (
 	"airtable-replay/internal/store"
 	"airtable-replay/migrations"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -80,6 +81,11 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("read DATABASE_URL: %w", err)
+	}
+	// Our statements are short; to compile one first can take a second.
+	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "SET jit = off")
+		return err
 	}
 	return cfg, nil
 }

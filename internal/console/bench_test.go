@@ -86,6 +86,9 @@ func fill(b *testing.B, w *apptest.World, n int) (id, run string) {
 		_, err := w.DB.Pool.Exec(b.Context(), sql, args...)
 		require.NoError(b, err)
 	}
+	// Indexes are faster made once than kept through a million insertions.
+	exec(`CREATE TABLE kept AS SELECT indexdef, indexname FROM pg_indexes WHERE tablename = 'entry' AND indexname NOT LIKE '%\_pkey' AND indexname NOT LIKE '%\_key'`)
+	exec(`DO $$ DECLARE i record; BEGIN FOR i IN SELECT * FROM kept LOOP EXECUTE 'DROP INDEX ' || i.indexname; END LOOP; END $$`)
 	reasons := `(ARRAY['transient_exhausted','transient_exhausted','no_match','no_match','no_response_exhausted','invalid_option','validation_failed','bad_request'])[1 + i % 8]`
 	exec(fmt.Sprintf(`INSERT INTO entry (id, filing_key, source_system, base, target_table, target_id, operation, raw_payload, reason_code, error_detail, status_code, first_attempt_at)
 		SELECT gen_random_uuid(), sha256(i::text::bytea), (ARRAY['order-system','account-system','line-system'])[1 + i %% 3], 'orders', (ARRAY['Orders','Accounts','Order Lines'])[1 + i %% 3],
@@ -99,6 +102,8 @@ func fill(b *testing.B, w *apptest.World, n int) (id, run string) {
 		FROM (SELECT id, row_number() OVER () AS n FROM run) r JOIN (SELECT id, first_attempt_at, 1 + seq / 10 % 10 AS n FROM entry WHERE seq % 10 = 0) e USING (n)`)
 	exec(`UPDATE entry e SET status = 'replaying', run_id = m.run_id FROM run_entry m WHERE m.entry_id = e.id`)
 	exec(`UPDATE entry SET status = 'resolved', outcome = 'replayed', replayed_at = now() WHERE status = 'replaying'`)
+	exec(`DO $$ DECLARE i record; BEGIN FOR i IN SELECT * FROM kept LOOP EXECUTE i.indexdef; END LOOP; END $$`)
+	require.NoError(b, w.Apps[0].Store.SumTally(b.Context()))
 	exec(`VACUUM ANALYZE`)
 	require.NoError(b, w.DB.Pool.QueryRow(b.Context(), `SELECT id::text FROM entry WHERE status = 'pending_review' LIMIT 1`).Scan(&id))
 	require.NoError(b, w.DB.Pool.QueryRow(b.Context(), `SELECT id::text FROM run LIMIT 1`).Scan(&run))

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -8,13 +9,14 @@ import (
 
 	"airtable-replay/internal/deadletter"
 	"airtable-replay/internal/replay"
+	"airtable-replay/internal/store"
 )
 
 // The page sizes of lists, and how far the entries of a filter are counted.
 const (
 	defaultLimit = 50
 	maxLimit     = 200
-	countBound   = 10_000
+	countBound   = 1000
 )
 
 // listView is one page of the list.
@@ -61,16 +63,32 @@ func (k *console) list(v *visit, status int, q url.Values, wrong *alert, done *b
 		Filter: filter, Window: window{From: filter.FirstAttemptFrom, To: filter.FirstAttemptTo}, Entries: entries, Count: -1,
 		Chips: chips(filter), Statuses: allStatuses, Outcomes: deadletter.Outcomes(), Reasons: deadletter.Reasons(), Alert: wrong, Bulk: done,
 	}
-	// Free text has no index; to count it would read everything.
-	if filter.Q == "" {
-		if data.Count, err = k.Tally.CountEntries(v.r.Context(), stored(filter), countBound+1); err != nil {
-			return err
-		}
-		data.More = data.Count > countBound
-		data.Count = min(data.Count, countBound)
+	if data.Count, data.More, err = k.countOf(v.r.Context(), filter); err != nil {
+		return err
 	}
 	data.address(filter, page, next)
 	return k.render(v, status, "list", data)
+}
+
+// countOf counts the entries of a filter: all of them where the tally tells, else up to a bound; more says
+// that there are more. Free text has no index, and to count it would read everything: -1.
+func (k *console) countOf(ctx context.Context, f replay.Filter) (n int, more bool, err error) {
+	if f.Q != "" {
+		return -1, false, nil
+	}
+	told := f
+	told.Reason, told.Source, told.Target = "", "", ""
+	if told != (replay.Filter{Status: f.Status}) || f.Status == "" {
+		n, err = k.Tally.CountEntries(ctx, stored(f), countBound+1)
+		return min(n, countBound), n > countBound, err
+	}
+	groups, err := k.Tally.CountGroups(ctx, store.TallyFilter{Status: f.Status})
+	for _, g := range groups {
+		if (f.Reason == "" || g.Reason == f.Reason) && (f.Source == "" || g.Source == f.Source) && (f.Target == "" || g.Target == f.Target) {
+			n += g.Entries
+		}
+	}
+	return n, false, err
 }
 
 // address fills in the links of the page.

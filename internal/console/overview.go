@@ -112,8 +112,17 @@ func (k *console) overview(v *visit, status int, wrong *alert) error {
 		Waiting: statuses[deadletter.PendingReview], Replaying: statuses[deadletter.Replaying], Resolved: statuses[deadletter.Resolved],
 		Ignored: statuses[deadletter.Ignored], Groups: groupViews(groups, w), Bases: bases, Timeline: newTimeline(hours, w), Window: w, Alert: wrong,
 	}
+	var reasons []deadletter.Reason
 	for _, g := range data.Groups {
 		data.Shown += g.Entries
+		reasons = append(reasons, g.Reason)
+	}
+	spans, err := k.Tally.SpansOf(ctx, store.TallyFilter{Status: deadletter.PendingReview, From: w.From, To: w.To}, reasons)
+	if err != nil {
+		return err
+	}
+	for i, g := range data.Groups {
+		data.Groups[i].First, data.Groups[i].Last = spans[g.Reason].First, spans[g.Reason].Last
 	}
 	return k.render(v, status, "overview", data)
 }
@@ -127,16 +136,10 @@ func groupViews(groups []store.Group, w window) []groupView {
 		if !ok {
 			i = len(out)
 			at[g.Reason] = i
-			out = append(out, groupView{Reason: g.Reason, First: g.First, Last: g.Last, List: groupLink("/entries", g.Reason, w), Run: groupLink("/runs/new", g.Reason, w)})
+			out = append(out, groupView{Reason: g.Reason, List: groupLink("/entries", g.Reason, w), Run: groupLink("/runs/new", g.Reason, w)})
 		}
 		group := &out[i]
 		group.Entries += g.Entries
-		if g.First.Before(group.First) {
-			group.First = g.First
-		}
-		if g.Last.After(group.Last) {
-			group.Last = g.Last
-		}
 		group.Parts = append(group.Parts, partView{Source: g.Source, Target: g.Target, Entries: g.Entries, List: groupLink("/entries", g.Reason, w, "source", g.Source, "target", g.Target)})
 	}
 	slices.SortStableFunc(out, func(a, b groupView) int { return cmp.Compare(b.Entries, a.Entries) })

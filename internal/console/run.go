@@ -78,13 +78,17 @@ func (k *console) plan(v *visit, status int, q url.Values, wrong *alert) error {
 		FirstAttemptFrom: s.FirstAttemptFrom, FirstAttemptTo: s.FirstAttemptTo,
 	}
 	data.Chips = chips(filter)[1:]
-	counted := stored(filter)
-	counted.IDs = s.IDs
 	var err error
-	if data.Count, err = k.Tally.CountEntries(v.r.Context(), counted, countBound+1); err != nil {
+	if len(s.IDs) == 0 {
+		data.Count, data.More, err = k.countOf(v.r.Context(), filter)
+	} else {
+		counted := stored(filter)
+		counted.IDs = s.IDs
+		data.Count, err = k.Tally.CountEntries(v.r.Context(), counted, len(s.IDs))
+	}
+	if err != nil {
 		return err
 	}
-	data.More, data.Count = data.Count > countBound, min(data.Count, countBound)
 	return k.render(v, status, "plan", data)
 }
 

@@ -23,6 +23,7 @@ type sessionStore interface {
 
 type tallyStore interface {
 	CountGroups(ctx context.Context, f store.TallyFilter) ([]store.Group, error)
+	SpansOf(ctx context.Context, f store.TallyFilter, reasons []deadletter.Reason) (map[deadletter.Reason]store.Span, error)
 	CountHours(ctx context.Context, f store.TallyFilter) ([]store.Hour, error)
 	CountStatuses(ctx context.Context) (map[deadletter.Status]int, error)
 	// CountEntries counts no further than to the bound.

@@ -87,7 +87,7 @@ func (s *Store) ListRuns(ctx context.Context, p Page) (rs []deadletter.Run, next
 		}
 		next = cursor{ID: strconv.FormatInt(seq, 10)}.String()
 	}
-	return rs, next, interpretError("list runs", s.tally(ctx, rs))
+	return rs, next, interpretError("list runs", s.tallyList(ctx, rs))
 }
 
 // tally fills counts and reconciliation from what each run did to each entry (B5).
@@ -126,7 +126,7 @@ func (s *Store) tally(ctx context.Context, rs []deadletter.Run) error {
 }
 
 func (s *Store) tallySkipped(ctx context.Context, ids []string, at map[string]*deadletter.Run) error {
-	const tallySkipped = `SELECT run_id::text, key, sum(value::int) FROM run_entry, json_each_text(skipped) WHERE run_id = ANY ($1::uuid[]) GROUP BY 1, 2`
+	const tallySkipped = `SELECT run_id::text, key, sum(value::int) FROM run_entry, json_each_text(skipped) WHERE run_id = ANY ($1::uuid[]) AND skipped::text <> '{}' GROUP BY 1, 2`
 	rows, err := s.db(ctx).Query(ctx, tallySkipped, ids)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 type Store struct {
 	pool       *pgxpool.Pool
 	mirrorBase string
+	totals     totals
 }
 
 // New makes a Store. mirrorBase is the base that holds the dead letter table; empty: entries are not

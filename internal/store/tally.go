@@ -30,39 +30,54 @@ type Group struct {
 	Reason         deadletter.Reason
 	Source, Target string
 	Entries        int
-	First, Last    time.Time // First Attempt At
 }
 
-// CountGroups counts the entries of a filter by reason, source and target. However many there are, it
-// reads sums.
+// CountGroups counts the entries of a filter by reason, source and target, the largest group first.
+// However many entries there are, it reads sums.
 func (s *Store) CountGroups(ctx context.Context, f TallyFilter) ([]Group, error) {
-	const countGroups = `
-		WITH by_hour AS (
-			SELECT reason_code, source_system, target_table, hour, sum(entries)::bigint AS entries FROM entry_tally
-			WHERE status = @status AND hour >= @from AND hour < @to GROUP BY 1, 2, 3, 4 HAVING sum(entries) > 0
-		), grouped AS (
-			SELECT reason_code, source_system, target_table, sum(entries)::bigint AS entries, min(hour) AS first, max(hour) AS last
-			FROM by_hour GROUP BY 1, 2, 3
-		)
-		SELECT g.reason_code, g.source_system, g.target_table, g.entries, coalesce(f.at, g.first), coalesce(l.at, g.last)
-		FROM grouped g
-		LEFT JOIN LATERAL (SELECT e.first_attempt_at AS at FROM entry e WHERE e.status = @status AND e.reason_code = g.reason_code
-			AND e.source_system = g.source_system AND e.target_table = g.target_table
-			AND e.first_attempt_at >= g.first AND e.first_attempt_at < g.first + interval '1 hour' ORDER BY e.first_attempt_at LIMIT 1) f ON true
-		LEFT JOIN LATERAL (SELECT e.first_attempt_at AS at FROM entry e WHERE e.status = @status AND e.reason_code = g.reason_code
-			AND e.source_system = g.source_system AND e.target_table = g.target_table
-			AND e.first_attempt_at >= g.last AND e.first_attempt_at < g.last + interval '1 hour' ORDER BY e.first_attempt_at DESC LIMIT 1) l ON true
-		ORDER BY g.entries DESC, g.reason_code, g.source_system, g.target_table`
-	rows, err := s.db(ctx).Query(ctx, countGroups, f.args())
+	countGroups := `SELECT reason_code, source_system, target_table, sum(entries) FROM entry_tally
+		WHERE grain = 1 AND status = @status GROUP BY 1, 2, 3 HAVING sum(entries) > 0 ORDER BY 4 DESC, 1, 2, 3`
+	args := names{"status": f.Status}
+	if !f.From.IsZero() || !f.To.IsZero() {
+		countGroups = `SELECT reason_code, source_system, target_table, sum(entries) FROM entry_tally
+			WHERE grain = 0 AND status = @status AND hour >= @from AND hour < @to GROUP BY 1, 2, 3 HAVING sum(entries) > 0 ORDER BY 4 DESC, 1, 2, 3`
+		args = f.args()
+	}
+	rows, err := s.db(ctx).Query(ctx, countGroups, args)
 	if err != nil {
 		return nil, interpretError("count groups", err)
 	}
 	gs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (g Group, err error) {
-		err = row.Scan(&g.Reason, &g.Source, &g.Target, &g.Entries, &g.First, &g.Last)
-		g.First, g.Last = g.First.UTC(), g.Last.UTC()
-		return g, err
+		return g, row.Scan(&g.Reason, &g.Source, &g.Target, &g.Entries)
 	})
 	return gs, interpretError("count groups", err)
+}
+
+// Span is when the entries of one reason failed first and last, by First Attempt At.
+type Span struct{ First, Last time.Time }
+
+// SpansOf gives the spans of some reasons' entries; a reason without entries is left out.
+func (s *Store) SpansOf(ctx context.Context, f TallyFilter, reasons []deadletter.Reason) (map[deadletter.Reason]Span, error) {
+	const spansOf = `
+		SELECT r.reason, f.at, l.at FROM unnest(@reasons::text[]) r (reason)
+		CROSS JOIN LATERAL (SELECT first_attempt_at AS at FROM entry WHERE status = @status AND reason_code = r.reason
+			AND first_attempt_at >= @from AND first_attempt_at < @to ORDER BY first_attempt_at LIMIT 1) f
+		CROSS JOIN LATERAL (SELECT first_attempt_at AS at FROM entry WHERE status = @status AND reason_code = r.reason
+			AND first_attempt_at >= @from AND first_attempt_at < @to ORDER BY first_attempt_at DESC LIMIT 1) l`
+	args := f.args()
+	args["reasons"] = reasons
+	rows, err := s.db(ctx).Query(ctx, spansOf, args)
+	if err != nil {
+		return nil, interpretError("find spans", err)
+	}
+	out := map[deadletter.Reason]Span{}
+	var reason deadletter.Reason
+	var span Span
+	_, err = pgx.ForEachRow(rows, []any{&reason, &span.First, &span.Last}, func() error {
+		out[reason] = Span{span.First.UTC(), span.Last.UTC()}
+		return nil
+	})
+	return out, interpretError("find spans", err)
 }
 
 // Hour counts the entries whose First Attempt At lies in one hour.
@@ -73,8 +88,8 @@ type Hour struct {
 
 // CountHours counts the entries of a filter by hour, the earliest first; hours without any are left out.
 func (s *Store) CountHours(ctx context.Context, f TallyFilter) ([]Hour, error) {
-	const countHours = `SELECT hour, sum(entries)::bigint FROM entry_tally
-		WHERE status = @status AND hour >= @from AND hour < @to GROUP BY 1 HAVING sum(entries) > 0 ORDER BY 1`
+	const countHours = `SELECT hour, sum(entries) FROM entry_tally
+		WHERE grain = 2 AND status = @status AND hour >= @from AND hour < @to GROUP BY 1 HAVING sum(entries) > 0 ORDER BY 1`
 	rows, err := s.db(ctx).Query(ctx, countHours, f.args())
 	if err != nil {
 		return nil, interpretError("count hours", err)
@@ -89,7 +104,7 @@ func (s *Store) CountHours(ctx context.Context, f TallyFilter) ([]Hour, error) {
 
 // CountStatuses counts all entries by status.
 func (s *Store) CountStatuses(ctx context.Context) (map[deadletter.Status]int, error) {
-	rows, err := s.db(ctx).Query(ctx, `SELECT status, sum(entries)::bigint FROM entry_tally GROUP BY 1`)
+	rows, err := s.db(ctx).Query(ctx, `SELECT status, sum(entries) FROM entry_tally WHERE grain = 1 GROUP BY 1`)
 	if err != nil {
 		return nil, interpretError("count statuses", err)
 	}
@@ -108,9 +123,17 @@ func (s *Store) CountEntries(ctx context.Context, f Filter, bound int) (n int, e
 	if err := f.check(); err != nil {
 		return 0, err
 	}
+	from, run := "entry e", f.Run
+	if f.Run = ""; run != "" {
+		from = "run_entry m JOIN entry e ON e.id = m.entry_id"
+	}
 	where, args := f.conditions("e")
+	if run != "" {
+		where += " AND m.run_id = @run::uuid"
+		args["run"] = run
+	}
 	args["bound"] = bound
-	err = s.db(ctx).QueryRow(ctx, `SELECT count(*) FROM (SELECT 1 FROM entry e WHERE `+where+` LIMIT @bound) bounded`, args).Scan(&n)
+	err = s.db(ctx).QueryRow(ctx, `SELECT count(*) FROM (SELECT 1 FROM `+from+` WHERE `+where+` LIMIT @bound) bounded`, args).Scan(&n)
 	return n, interpretError("count entries", err)
 }
 
@@ -118,12 +141,12 @@ func (s *Store) CountEntries(ctx context.Context, f Filter, bound int) (n int, e
 func (s *Store) SumTally(ctx context.Context) error {
 	const sumTally = `
 		WITH gone AS (
-			DELETE FROM entry_tally WHERE (status, reason_code, source_system, target_table, hour) IN (
-				SELECT status, reason_code, source_system, target_table, hour FROM entry_tally GROUP BY 1, 2, 3, 4, 5 HAVING count(*) > 1)
+			DELETE FROM entry_tally WHERE (grain, status, reason_code, source_system, target_table, hour) IN (
+				SELECT grain, status, reason_code, source_system, target_table, hour FROM entry_tally GROUP BY 1, 2, 3, 4, 5, 6 HAVING count(*) > 1)
 			RETURNING *
 		)
-		INSERT INTO entry_tally SELECT status, reason_code, source_system, target_table, hour, sum(entries) FROM gone
-		GROUP BY 1, 2, 3, 4, 5 HAVING sum(entries) <> 0`
+		INSERT INTO entry_tally SELECT grain, status, reason_code, source_system, target_table, hour, sum(entries) FROM gone
+		GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(entries) <> 0`
 	_, err := s.db(ctx).Exec(ctx, sumTally)
 	return interpretError("sum tally", err)
 }

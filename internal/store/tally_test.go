@@ -12,12 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tallied is what the tally says, and counted what the entries themselves say.
+// tallied is what the tally says in each grain, and counted what the entries themselves say.
 const (
-	tallied = `SELECT coalesce(string_agg(line, ' ' ORDER BY line), '') FROM (SELECT concat_ws('|', status, reason_code, source_system, target_table, hour AT TIME ZONE 'UTC', sum(entries)) AS line
-		FROM entry_tally GROUP BY status, reason_code, source_system, target_table, hour HAVING sum(entries) <> 0) x`
-	counted = `SELECT coalesce(string_agg(line, ' ' ORDER BY line), '') FROM (SELECT concat_ws('|', status, reason_code, source_system, target_table, date_trunc('hour', first_attempt_at, 'UTC') AT TIME ZONE 'UTC', count(*)) AS line
-		FROM entry GROUP BY status, reason_code, source_system, target_table, date_trunc('hour', first_attempt_at, 'UTC')) x`
+	tallied = `SELECT coalesce(string_agg(line, ' ' ORDER BY line), '') FROM (SELECT concat_ws('|', grain, status, reason_code, source_system, target_table, nullif(hour, '-infinity') AT TIME ZONE 'UTC', sum(entries)) AS line
+		FROM entry_tally GROUP BY grain, status, reason_code, source_system, target_table, hour HAVING sum(entries) <> 0) x`
+	counted = `WITH e AS (SELECT *, date_trunc('hour', first_attempt_at, 'UTC') AT TIME ZONE 'UTC' AS hour FROM entry)
+		SELECT coalesce(string_agg(line, ' ' ORDER BY line), '') FROM (
+			SELECT concat_ws('|', 0, status, reason_code, source_system, target_table, hour, count(*)) AS line FROM e GROUP BY status, reason_code, source_system, target_table, hour
+			UNION ALL SELECT concat_ws('|', 1, status, reason_code, source_system, target_table, count(*)) FROM e GROUP BY status, reason_code, source_system, target_table
+			UNION ALL SELECT concat_ws('|', 2, status, '', '', '', hour, count(*)) FROM e GROUP BY status, hour) x`
 )
 
 func TestTallyIsWhatTheEntriesSay(t *testing.T) {
@@ -42,7 +45,7 @@ func TestTallyIsWhatTheEntriesSay(t *testing.T) {
 	same()
 	require.NoError(t, b.store.SumTally(b.ctx))
 	same()
-	require.Equal(t, "0", b.value(t, `SELECT count(*) FROM (SELECT 1 FROM entry_tally GROUP BY status, reason_code, source_system, target_table, hour HAVING count(*) > 1 OR sum(entries) = 0) x`))
+	require.Equal(t, "0", b.value(t, `SELECT count(*) FROM (SELECT 1 FROM entry_tally GROUP BY grain, status, reason_code, source_system, target_table, hour HAVING count(*) > 1 OR sum(entries) = 0) x`))
 }
 
 func TestCountsByGroupHourAndStatus(t *testing.T) {
@@ -70,8 +73,11 @@ func TestCountsByGroupHourAndStatus(t *testing.T) {
 	require.Len(t, groups, 2)
 	require.Equal(t, deadletter.ReasonNoMatch, groups[0].Reason)
 	require.Equal(t, 3, groups[0].Entries)
-	require.Equal(t, at(3, 10), groups[0].First, "to the minute, not to the hour")
-	require.Equal(t, at(9, 5), groups[0].Last)
+	spans, err := b.store.SpansOf(b.ctx, waiting, []deadletter.Reason{deadletter.ReasonNoMatch, deadletter.ReasonOther, deadletter.ReasonCrashed})
+	require.NoError(t, err)
+	require.Equal(t, map[deadletter.Reason]store.Span{
+		deadletter.ReasonNoMatch: {First: at(3, 10), Last: at(9, 5)}, deadletter.ReasonOther: {First: at(9, 59), Last: at(9, 59)},
+	}, spans)
 	require.Equal(t, 1, groups[1].Entries)
 
 	hours, err := b.store.CountHours(b.ctx, waiting)
