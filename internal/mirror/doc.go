@@ -18,7 +18,7 @@
 // transition in Airtable's webhook payloads, and never the state of the box (R10).
 //
 // The package must never halt a base or make data wait for longer than its own requests: what goes
-// wrong here is put off, noted on the row, or on the base where it is wrong for all rows, and logged. It never writes with typecast, so a select that
-// lacks an option keeps its old value and the log names the option to add. Only app and the command
-// line import it.
+// wrong here is put off, noted on the row, or on the base where it is wrong for all rows, and logged.
+// It never writes with typecast, so a select that lacks an option keeps its old value and the log names
+// the option to add. Only app and the command line import it.
 package mirror
