@@ -36,6 +36,7 @@ func (c *check) checkBase(ctx context.Context, b *config.Base) {
 		return
 	}
 	c.checkTables(ctx, l, tables)
+	c.checkHook(ctx, l)
 }
 
 // unchecked names what a failure before has left unseen.
@@ -63,7 +64,7 @@ func (c *check) checkToken(ctx context.Context, l *line) bool {
 		c.refused(l.base, AreaToken, err)
 		return false
 	}
-	if l.lacks = lacking(who.Scopes); len(l.lacks) > 0 {
+	if l.lacks = lacking(who.Scopes, c.scopes(l.base)); len(l.lacks) > 0 {
 		c.add(AreaToken, l.base.Name, Fault, "lacks the scope "+strings.Join(l.lacks, " and "), "add it to the token where tokens are made in Airtable; the token itself stays")
 		return true
 	}
@@ -72,11 +73,11 @@ func (c *check) checkToken(ctx context.Context, l *line) bool {
 }
 
 // lacking lists the scopes that are missing, where Airtable tells any (documented for OAuth alone).
-func lacking(scopes []string) []string {
+func lacking(scopes, needed []string) []string {
 	if len(scopes) == 0 {
 		return nil
 	}
-	return slices.DeleteFunc([]string{scopeRead, scopeWrite, scopeSchema}, func(s string) bool { return slices.Contains(scopes, s) })
+	return slices.DeleteFunc(needed, func(s string) bool { return slices.Contains(scopes, s) })
 }
 
 // readSchema reads the base's tables.
@@ -170,8 +171,8 @@ func (c *check) refused(b *config.Base, area string, err error) {
 		c.add(area, b.Name, Fault, refusal.Reason(), "mend bases."+b.Name+" in the configuration")
 	case refusal.Status == http.StatusUnauthorized || refusal.Status == http.StatusForbidden:
 		c.add(area, b.Name, Fault, "is refused by Airtable: "+refusal.Reason(), fmt.Sprintf(
-			"make a personal access token with the scopes %s, %s and %s and the base %s on its list, and put it where bases.%s.token points",
-			scopeRead, scopeWrite, scopeSchema, b.ID, b.Name))
+			"make a personal access token with the scopes %s and the base %s on its list, and put it where bases.%s.token points",
+			strings.Join(c.scopes(b), ", "), b.ID, b.Name))
 	case refusal.IsQuota():
 		c.add(area, b.Name, Fault, refusal.Reason(), "the workspace's calls of this month are used up: choose a larger plan, or wait for the next month")
 	case refusal.IsRateLimit():

@@ -3,6 +3,7 @@ package doctor_test
 import (
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -78,6 +79,10 @@ func TestBrokenThingsAreFound(t *testing.T) {
 			b.control("tables", map[string]any{"base": baseID, "table": "Dead Letter Queue", "delete": true})
 		}},
 		"mirror-fields":    {setting: setting{seed: mirrorFaults(t)}},
+		"webhook-missing":  {setting: hooked(t)},
+		"webhook-scope":    {setting: hooked(t, `"data.records:read", "data.records:write", "schema.bases:read"`)},
+		"webhook-untold":   {setting: hooked(t, `"data.records:read", "data.records:write", "schema.bases:read"`), spoil: tellScopes},
+		"webhook-pings":    {setting: hooked(t), spoil: func(b *bundle) { b.hook(b.url + "/nowhere") }},
 		"notify-plain":     {setting: setting{config: change(t, "https://ops.example/hook", "http://ops.example/hook")}},
 		"nobody-told":      {setting: setting{config: change(t, "    alert: [ops]\n", "")}},
 		"halted":           {spoil: func(b *bundle) { halt(t, b) }},
@@ -106,4 +111,15 @@ func TestBrokenThingsAreFound(t *testing.T) {
 			require.Empty(t, written(b), "a check changes nothing")
 		})
 	}
+}
+
+func TestAWebhookThatWorksIsToldSo(t *testing.T) {
+	t.Parallel()
+	pinged := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	t.Cleanup(pinged.Close)
+	b := setup(t, hooked(t))
+	b.hook(pinged.URL + "/v1/airtable/notifications")
+	r := b.check()
+	require.Empty(t, bad(r))
+	require.Regexp(t, `ok \| dead letters \| Dead Letter Queue: webhook \| is alive until 20\S+Z\n`, b.text(r.Findings))
 }

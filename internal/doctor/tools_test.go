@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"airtable-replay/internal/airtable"
 	"airtable-replay/internal/sandbox"
 
 	"github.com/stretchr/testify/require"
@@ -62,4 +63,40 @@ func steady(text string) string {
 	text = regexp.MustCompile(`20\d\d-\d\d-\d\dT\S+Z`).ReplaceAllString(text, "TIME")
 	text = regexp.MustCompile(`usr\w{14}`).ReplaceAllString(text, "USER")
 	return regexp.MustCompile(`is (59m5\ds|1h0m\ds) `).ReplaceAllString(text, "is an hour ")
+}
+
+// hooked is a base whose presses are told by a webhook of Airtable's; its token may have some scopes only.
+func hooked(t testing.TB, scopes ...string) setting {
+	s := setting{config: change(t, "table: Dead Letter Queue}", "table: Dead Letter Queue, notification_url: \"http://127.0.0.1:1/v1/airtable/notifications\"}")}
+	if len(scopes) > 0 {
+		s.seed = change(t, "tokens: [patSandbox.full]", "tokens: [{token: patSandbox.full, scopes: ["+scopes[0]+"]}]")
+	}
+	return s
+}
+
+func tellScopes(b *bundle) {
+	require.NoError(b.t, b.box.SetOptions(func(o *sandbox.Options) { o.WhoamiScopes = true }))
+}
+
+// hook makes a webhook that is pinged at an address.
+func (b *bundle) hook(address string) {
+	b.t.Helper()
+	b.conf.File.DeadLetters.NotificationURL = address
+	client := airtable.New(airtable.Config{BaseURL: b.url, Token: secret})
+	defer client.CloseIdleConnections()
+	tables, err := client.Schema(b.t.Context(), baseID)
+	require.NoError(b.t, err)
+	for _, table := range tables {
+		if table.Name != "Dead Letter Queue" {
+			continue
+		}
+		_, err = client.CreateHook(b.t.Context(), baseID, airtable.HookSpec{URL: address, Table: table.ID, Watch: []string{table.PrimaryFieldID}, Sources: []string{"client"}})
+		require.NoError(b.t, err)
+	}
+	_, err = b.box.Edit(sandbox.Edit{Base: baseID, Table: "Dead Letter Queue", Fields: map[string]any{"DLQ Record ID": "x"}, By: "Ann"})
+	require.NoError(b.t, err)
+	require.NoError(b.t, b.box.Await(b.t.Context(), func() bool {
+		hooks, err := client.ListHooks(b.t.Context(), baseID)
+		return err == nil && hooks[0].LastPing != nil
+	}))
 }
