@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -310,4 +311,58 @@ func TestHaltedBaseTakesNoRestore(t *testing.T) {
 	require.NoError(t, err)
 	_, err = b.store.HoldWritten(t.Context(), id)
 	require.Equal(t, "base-halted", problem(t, err).Problem)
+}
+
+// Of many who ask at once one restores; the others are told that it is under way.
+func TestOneRestoreAtATime(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, _ := replayed(t, b, "a")
+	s := b.wide(t, 8)
+	started := make([]bool, 8)
+	errs := make([]error, 8)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			errs[i] = s.InTx(t.Context(), func(ctx context.Context) error {
+				w, err := s.HoldWritten(ctx, id)
+				if err != nil || w.UnderWay != "" {
+					return err
+				}
+				_, err = s.StartRestore(ctx, w, "rita", "")
+				started[i] = err == nil
+				return err
+			})
+		})
+	}
+	wg.Wait()
+	require.Equal(t, make([]error, 8), errs)
+	n := 0
+	for _, did := range started {
+		if did {
+			n++
+		}
+	}
+	require.Equal(t, 1, n)
+	require.Equal(t, "1", b.value(t, `SELECT count(*)::text FROM run WHERE kind = 'restore'`))
+}
+
+// A write that raises the version ends the review of later entries.
+func TestMarkKeepsWhatWasRestored(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, ref := replayed(t, b, "a")
+	restore(t, b, id)
+	l, it := restoring(t, b)
+	require.NoError(t, b.store.SettleLandings(t.Context(), l, []store.Landing{landed(b.intend(t, l, back(it)), ref)}, nil))
+	b.release(t, l)
+	other := b.fileAs(t, filing(orders, "later", "a")).ID
+	l, it = b.work(t, other)
+	require.True(t, it.Mark.Of("Source Updated At").Restored)
+	d := landed(b.intend(t, l, writeOf(it)), ref)
+	d.Mark.Restored = nil // as the pass says of a write that raised it
+	require.NoError(t, b.store.SettleLandings(t.Context(), l, []store.Landing{d}, nil))
+	mark, err := b.store.FindMark(t.Context(), ref)
+	require.NoError(t, err)
+	require.Empty(t, mark.Restored)
 }
