@@ -477,7 +477,7 @@ CREATE TABLE idempotency_key (
 CREATE INDEX idempotency_key_by_age ON idempotency_key (created_at);
 
 -- +goose Down
-DROP TABLE idempotency_key, session, api_token, notification, mirror_row, record_mark, restore, intent_member, intent, write, forecast, run_entry,
+DROP TABLE idempotency_key, session, api_token, notification, mirror_row, press_hook, record_mark, restore, intent_member, intent, write, forecast, run_entry,
     entry_tally, entry_history, entry_payload, entry, run, token_budget, base;
 DROP FUNCTION tally_changed;
 DROP FUNCTION tally_filed;
