@@ -26,6 +26,7 @@ type Config struct {
 	Bases    baseService
 	Bulk     bulkService
 	Restores restoreService
+	Stuck    stuckService
 	Payloads payloadService
 	Checks   payloadChecker
 	// Doctor checks what is outside the program; nil: the page says nothing of it.
@@ -56,7 +57,7 @@ type console struct {
 func Serves(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch first {
-	case "", "login", "logout", "entries", "runs", "bases", "connect", "assets", "river":
+	case "", "login", "logout", "entries", "runs", "bases", "stuck", "connect", "assets", "river":
 		return true
 	}
 	return false
@@ -66,7 +67,7 @@ func Serves(path string) bool {
 func New(c Config) (http.Handler, error) {
 	for name, service := range map[string]any{
 		"Sessions": c.Sessions, "Tally": c.Tally, "Entries": c.Entries, "Presses": c.Presses, "Reviews": c.Reviews,
-		"Runs": c.Runs, "Bases": c.Bases, "Bulk": c.Bulk, "Payloads": c.Payloads, "Restores": c.Restores, "Checks": c.Checks,
+		"Runs": c.Runs, "Bases": c.Bases, "Bulk": c.Bulk, "Payloads": c.Payloads, "Restores": c.Restores, "Stuck": c.Stuck, "Checks": c.Checks,
 	} {
 		if service == nil {
 			return nil, fmt.Errorf("console: Config.%s is missing", name)
@@ -105,6 +106,8 @@ func (k *console) routes() http.Handler {
 	get("/", scopeRead, k.showOverview)
 	post("/bases/{name}/halt", scopeAdmin, k.haltBase)
 	post("/bases/{name}/resume", scopeAdmin, k.resumeBase)
+
+	post("/stuck/reset", scopeAdmin, k.resetStuck)
 
 	get("/entries", scopeRead, k.listEntries)
 	post("/entries", scopeReplay, k.orderMany)

@@ -237,3 +237,36 @@ func TestLongErrorsStaySmall(t *testing.T) {
 	require.Less(t, len(p.visit("/entries/"+id).body), 100_000)
 	require.Less(t, len(p.visit("/entries").body), 60_000)
 }
+
+// Case B72: whether a record was created or updated is told, and which one.
+func TestCreatedOrUpdatedIsTold(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t, apptest.Options{})
+	p := loggedIn(t, w.URLs[0], w.Token)
+	created := w.File(t, order("O-77", "Shipped", "2026-10-05"), apptest.Doc{"operation": "upsert"})
+	updated := w.File(t, order("O-1", "Shipped", "2026-10-05"), apptest.Doc{"operation": "upsert"})
+	w.Finished(t, w.RunIDs(t, nil, created, updated))
+	page := p.visit("/entries/" + created)
+	require.Contains(t, page.words(), "The record was created by it.")
+	require.Contains(t, page.words(), "Record "+apptest.Outcome(w.Entry(t, created))["record_id"].(string))
+	page = p.visit("/entries/" + updated)
+	require.NotContains(t, page.words(), "was created by it")
+	require.Contains(t, page.words(), "Record recOrd00000000001")
+	require.Equal(t, []string{updated}, rows(p.visit(link(t, page, "All entries of this record"))))
+}
+
+func TestStuckEntriesAreShownAndReset(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t, apptest.Options{NoStart: true})
+	p := loggedIn(t, w.URLs[0], w.Token)
+	id := w.File(t, order("O-1", "Shipped", "2026-10-05"), nil)
+	w.Press(t, id, nil)
+	require.NotContains(t, p.visit("/").words(), "stuck")
+	_, err := w.DB.Pool.Exec(t.Context(), `UPDATE base SET asked_at = replay_now() - interval '1 hour', progress_at = replay_now() - interval '1 hour' WHERE name = 'orders'`)
+	require.NoError(t, err)
+	_, err = w.DB.Pool.Exec(t.Context(), `UPDATE entry SET due_at = replay_now() - interval '1 hour', requested_at = replay_now() - interval '1 hour'`)
+	require.NoError(t, err)
+	require.Contains(t, p.visit("/").words(), "1 entry is stuck : being replayed, but nobody works on it any more.")
+	require.NotContains(t, p.submit("/stuck/reset").words(), "stuck")
+	require.Equal(t, "pending_review", w.Entry(t, id)["status"])
+}

@@ -21,6 +21,7 @@ type overviewView struct {
 	Groups    []groupView
 	Shown     int // entries of the groups
 	Bases     []replay.BaseState
+	Stuck     []deadletter.Entry // nobody works on them any more
 	Timeline  timeline
 	Window    window
 	Alert     *alert
@@ -108,8 +109,12 @@ func (k *console) overview(v *visit, status int, wrong *alert) error {
 	if err != nil {
 		return err
 	}
+	stuck, err := k.Stuck.ListStuck(ctx)
+	if err != nil {
+		return err
+	}
 	data := overviewView{
-		Waiting: statuses[deadletter.PendingReview], Replaying: statuses[deadletter.Replaying], Resolved: statuses[deadletter.Resolved],
+		Stuck: stuck, Waiting: statuses[deadletter.PendingReview], Replaying: statuses[deadletter.Replaying], Resolved: statuses[deadletter.Resolved],
 		Ignored: statuses[deadletter.Ignored], Groups: groupViews(groups, w), Bases: bases, Timeline: newTimeline(hours, w), Window: w, Alert: wrong,
 	}
 	var reasons []deadletter.Reason
@@ -189,4 +194,12 @@ func (k *console) overviewAfter(v *visit, err error) error {
 		return err
 	}
 	return k.overview(v, statusOf(err), &wrong)
+}
+
+// resetStuck frees every entry on which nobody works any more (mission S2).
+func (k *console) resetStuck(v *visit) error {
+	if _, err := k.Stuck.ResetStuck(v.r.Context(), nil, v.who()); err != nil {
+		return k.overviewAfter(v, err)
+	}
+	return v.follow("/")
 }

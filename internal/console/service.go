@@ -86,3 +86,9 @@ type restoreService interface {
 	PreviewRestore(ctx context.Context, id string) (replay.RestorePreview, error)
 	RestoreEntry(ctx context.Context, r replay.RestoreRequest) (deadletter.Run, error)
 }
+
+type stuckService interface {
+	ListStuck(ctx context.Context) ([]deadletter.Entry, error)
+	// ResetStuck resets all that are stuck when it is given no IDs.
+	ResetStuck(ctx context.Context, ids []string, actor string) (int, error)
+}

@@ -140,7 +140,7 @@ func TestKeyboardAlone(t *testing.T) {
 	p.focus("[data-press]")
 	p.press(kb.Enter)
 	p.until(`document.querySelector('.states')?.innerText.includes('Partially Replayed')`)
-	for _, path := range []string{"/runs", "/runs/new?reason=transient_exhausted", "/connect", "/entries/" + hand + "/restore"} {
+	for _, path := range []string{"/runs", "/runs/new?reason=transient_exhausted", "/connect", "/entries/" + hand + "/restore", "/runs/" + apptest.Outcome(w.Entry(t, hand))["run_id"].(string)} {
 		p.visit(path)
 		p.until(`'ready' in document.documentElement.dataset`)
 		p.reachAll()
