@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,4 +65,23 @@ func TestStoryRestoreOfAttachmentsAlone(t *testing.T) {
 	status, problem := w.Call(t, 0, http.MethodPost, "/v1/entries/"+id+"/restore", nil)
 	require.Equal(t, http.StatusConflict, status)
 	require.Equal(t, "/problems/not-restorable", problem["type"])
+}
+
+// A target that was taken out of the configuration since is not written to.
+func TestStoryRestoreOfATargetThatIsGone(t *testing.T) {
+	t.Parallel()
+	w, id := replayed(t, apptest.Options{})
+	w.Stop(t, 0)
+	before, rest, _ := strings.Cut(apptest.DefaultConfig, "  Orders:\n")
+	_, sources, _ := strings.Cut(rest, "sources:\n")
+	accounts, _, _ := strings.Cut(sources, "  order-system:\n")
+	w.Reconfigure(t, before+"sources:\n"+accounts+"replay: {recovery_tick: 100ms}\n")
+	w.AddReplica(t, apptest.Options{})
+	w.URLs = w.URLs[1:] // the verbs speak with the first
+	p := w.Read(t, "/v1/entries/"+id+"/restore")
+	require.Equal(t, false, p["possible"])
+	require.Contains(t, p["notes"].([]any)[0], "not in this base any more")
+	requireRestored(t, w.Finished(t, restore(t, w, id)), 0, 2)
+	require.Equal(t, "unknown_source", lastLine(t, w, id)["reason"])
+	require.Equal(t, "Shipped", w.OrderCells(t, "O-2")["Status"])
 }

@@ -14,13 +14,17 @@ import (
 // It reads and writes the version field of that write, whoever feeds the target today.
 func (w *chunk) newRestore(m store.Member) *member {
 	r := &member{Member: m, source: w.clockSource(m.Restoring.Clock)}
-	if r.source == nil {
-		r.problem = &deadletter.Problem{
-			Reason: deadletter.ReasonUnknownSource,
-			Detail: fmt.Sprintf("No source of the configuration keeps its versions in field %q of the target any more, so nothing tells whether the record has newer data. Nothing was restored.", m.Restoring.Clock),
-		}
+	switch {
+	case w.target == nil || w.target.Base != w.hold.Base:
+		r.problem = unrestorable("The target that was written is not in this base any more. Nothing was restored.")
+	case r.source == nil:
+		r.problem = unrestorable(fmt.Sprintf("No source of the configuration keeps its versions in field %q of the target any more, so nothing tells whether the record has newer data. Nothing was restored.", m.Restoring.Clock))
 	}
 	return r
+}
+
+func unrestorable(detail string) *deadletter.Problem {
+	return &deadletter.Problem{Reason: deadletter.ReasonUnknownSource, Detail: detail}
 }
 
 // restores tells whether what waits for the record is a restore; then it is the only member.
