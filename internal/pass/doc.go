@@ -8,8 +8,9 @@
 //	decide.go   decide, purely (package deadletter)
 //	send.go     store the intent, send, settle by the answer
 //	fail.go     what a failed request means
+//	restore.go  what is different where a write is taken back
 //
-// Presses, runs, live writes and resumed work all come through here; nobody else writes to a
+// Presses, runs, live writes, restores and resumed work all come through here; nobody else writes to a
 // target's table. It must never sleep longer than a request slot: every other wait is stored and ends
 // the chunk (R1). jobs, replay (for previews) and app may import it.
 package pass
