@@ -207,3 +207,21 @@ func TestForecastThenRunThenEvidence(t *testing.T) {
 	require.Contains(t, p.visit(page.path+"/evidence?format=json").body, clean)
 	require.Equal(t, http.StatusUnprocessableEntity, p.visit(page.path+"/evidence?format=xml").status)
 }
+
+func TestRunThatDoesNotAddUpSaysSoLoudly(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t, apptest.Options{})
+	p := loggedIn(t, w.URLs[0], w.Token)
+	run := w.Press(t, w.File(t, order("O-1", "Shipped", "2026-10-05"), nil), nil)
+	w.Finished(t, run)
+	other := w.Press(t, w.File(t, order("O-2", "Shipped", "2026-10-05"), nil), nil)
+	apptest.Eventually(t, func() bool { return w.Read(t, "/v1/runs/"+other)["finished_at"] != nil }, "the run is over")
+	_, err := w.DB.Pool.Exec(t.Context(), `UPDATE run SET claimed = 5, id = gen_random_uuid() WHERE id = $1`, other)
+	require.NoError(t, err)
+	var broken string
+	require.NoError(t, w.DB.Pool.QueryRow(t.Context(), `SELECT id::text FROM run WHERE claimed = 5`).Scan(&broken))
+	page := p.visit("/runs/" + broken)
+	require.Contains(t, page.words(), "No. The numbers of this run do not add up.")
+	require.Contains(t, page.body, `<div class="alert bad" role="alert">`)
+	require.Contains(t, p.visit("/runs/"+run).words(), "Yes: every entry")
+}

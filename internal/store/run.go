@@ -54,7 +54,8 @@ func (s *Store) ShowRun(ctx context.Context, id string) (deadletter.Run, error) 
 	if len(rs) == 0 {
 		return deadletter.Run{}, noRun(id)
 	}
-	return rs[0], interpretError("show run", s.tally(ctx, rs))
+	err = s.tallyAll(ctx, rs)
+	return rs[0], interpretError("show run", err)
 }
 
 func noRun(id string) error {
@@ -87,7 +88,7 @@ func (s *Store) ListRuns(ctx context.Context, p Page) (rs []deadletter.Run, next
 		}
 		next = cursor{ID: strconv.FormatInt(seq, 10)}.String()
 	}
-	return rs, next, interpretError("list runs", s.tallyList(ctx, rs))
+	return rs, next, interpretError("list runs", s.tallyAll(ctx, rs))
 }
 
 // tally fills counts and reconciliation from what each run did to each entry (B5).

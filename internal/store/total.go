@@ -11,8 +11,8 @@ import (
 // maxTotals bounds the runs whose totals are remembered.
 const maxTotals = 10_000
 
-// totals remembers, for lists, the totals of finished runs, which change no more: to count the entries
-// of large runs anew for each list would take long.
+// totals remembers the totals of finished runs, which change no more: to count the entries of large runs
+// anew for each page would take long. A run that does not add up is counted anew each time.
 type totals struct {
 	mu    sync.Mutex
 	known map[string]total
@@ -23,8 +23,8 @@ type total struct {
 	reconciliation deadletter.Reconciliation
 }
 
-// tallyList fills in the totals of a list of runs: the known ones from memory.
-func (s *Store) tallyList(ctx context.Context, rs []deadletter.Run) error {
+// tallyAll fills in the totals of runs: the known ones from memory.
+func (s *Store) tallyAll(ctx context.Context, rs []deadletter.Run) error {
 	var counted []deadletter.Run
 	var at []int
 	for i := range rs {
