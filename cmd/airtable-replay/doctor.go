@@ -127,7 +127,7 @@ type setupCommand struct {
 
 // Help shows how the command is used.
 func (setupCommand) Help() string {
-	return `Adds the missing fields of the dead letter table, stamp fields, and version fields of empty tables. The token needs the scope schema.bases:write for that. What only a person can do is listed with the steps. With DATABASE_URL every entry's row is sent again, to fill new fields.
+	return `Makes the dead letter table, or adds what it lacks; adds stamp fields, and version fields of empty tables. The token needs the scope schema.bases:write for that. What only a person can do is listed with the steps. With DATABASE_URL every entry's row is sent again, to fill new fields.
 
 Examples:
 
@@ -178,13 +178,17 @@ func (c *setupCommand) text(file *config.File, w doctor.Work, line int) string {
 		case a.Added:
 			how, added = "added ", true
 		}
-		fmt.Fprintf(&b, "%s%s to %s (%s)\n", how, printable(fmt.Sprintf("%q", a.Field)), printable(fmt.Sprintf("%q", a.Table)), printable(a.Type))
+		what := fmt.Sprintf("%q to %q (%s)", a.Field, a.Table, a.Type)
+		if a.Field == "" {
+			what = fmt.Sprintf("the table %q", a.Table)
+		}
+		b.WriteString(how + printable(what) + "\n")
 		if a.Problem != "" {
 			b.WriteString(hang("         -> "+printable(a.Problem), findingIndent+3, line) + "\n")
 		}
 	}
 	if len(w.Additions) == 0 {
-		b.WriteString("There is no field to add.\n")
+		b.WriteString("There is nothing to add.\n")
 	}
 	switch {
 	case w.Remirrored:

@@ -48,7 +48,7 @@ func TestReadmeCommandsWork(t *testing.T) {
 		case "sh doctor":
 			env := []string{"DATABASE_URL=" + db.URL, "AIRTABLE_TOKEN=" + airtableSecret}
 			said := shell(t, env, strings.ReplaceAll(b.text, "replay.yaml", config))
-			require.Contains(t, said, "There is no field to add.\n")
+			require.Contains(t, said, "There is nothing to add.\n")
 			require.Regexp(t, `(?m)^ok       dead letters Dead Letter Queue: has all 22 fields$`, said)
 		case "sh run":
 			session.WriteString(b.text)

@@ -78,6 +78,10 @@ func TestBrokenThingsAreFound(t *testing.T) {
 		"mirror-missing": {spoil: func(b *bundle) {
 			b.control("tables", map[string]any{"base": baseID, "table": "Dead Letter Queue", "delete": true})
 		}},
+		"mirror-renamed": {spoil: func(b *bundle) {
+			b.control("tables", map[string]any{"base": baseID, "table": "Dead Letter Queue", "rename_to": "Failed Writes"})
+		}},
+		"mirror-no-id":     {setting: setting{config: change(t, "table: Dead Letter Queue", "table: tblNoSuchTable0001"), seed: withoutMirror}},
 		"mirror-fields":    {setting: setting{seed: mirrorFaults(t)}},
 		"webhook-missing":  {setting: hooked(t)},
 		"webhook-scope":    {setting: hooked(t, `"data.records:read", "data.records:write", "schema.bases:read"`)},

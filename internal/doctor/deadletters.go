@@ -18,9 +18,7 @@ func (c *check) checkDeadLetters(b *config.Base, tables []airtable.Table) {
 	}
 	at := slices.IndexFunc(tables, func(t airtable.Table) bool { return t.Name == d.Table || t.ID == d.Table })
 	if at < 0 {
-		c.add(AreaDeadLetters, d.Table, Fault, fmt.Sprintf("there is no table %q in the base", d.Table), fmt.Sprintf(
-			"make a table of that name whose first field is single line text and called %q, then run airtable-replay setup; or name the table in the configuration as it is called now",
-			mirror.KeyField))
+		c.noDeadLetters(b, d, tables)
 		return
 	}
 	table, before := tables[at], len(c.list)
@@ -35,6 +33,23 @@ func (c *check) checkDeadLetters(b *config.Base, tables []airtable.Table) {
 	}
 	c.checkColumns(table, lacks)
 	c.wellSince(before, AreaDeadLetters, table.Name, fmt.Sprintf("has all %d fields", len(mirror.Columns())))
+}
+
+// noDeadLetters tells that there is no dead letter table. It can be made, unless another one looks as if
+// it had been that: then people's button and automations are there.
+func (c *check) noDeadLetters(b *config.Base, d *config.DeadLetters, tables []airtable.Table) {
+	detail := fmt.Sprintf("there is no table %q in the base", d.Table)
+	renamed := slices.IndexFunc(tables, func(t airtable.Table) bool { return len(mirror.Missing(t)) < len(mirror.Columns())/2 })
+	switch {
+	case renamed >= 0:
+		c.add(AreaDeadLetters, d.Table, Fault, fmt.Sprintf("%s, but %q has its fields", detail, tables[renamed].Name),
+			fmt.Sprintf("name it under dead_letters.table: %q, or %s", tables[renamed].Name, tables[renamed].ID))
+	case strings.HasPrefix(d.Table, "tbl"):
+		c.add(AreaDeadLetters, d.Table, Fault, detail, "give dead_letters.table its name or ID as it is now; or a new name, and run airtable-replay setup to have it made")
+	default:
+		c.add(AreaDeadLetters, d.Table, Fault, detail, "run airtable-replay setup, which makes it; or give dead_letters.table its name or ID as it is now").
+			missing = &missing{base: b.ID, table: airtable.Table{Name: d.Table, Fields: mirror.Columns()}, mirrored: true}
+	}
 }
 
 // checkColumns tells what the fields that are there cannot take.

@@ -12,7 +12,8 @@ import (
 	"airtable-replay/internal/mirror"
 )
 
-// missing is a field that Airtable's schema API can make.
+// missing is a field that Airtable's schema API can make, or a whole table: then it has no ID and the
+// fields that it is to get.
 type missing struct {
 	base     string // ID
 	table    airtable.Table
@@ -20,11 +21,11 @@ type missing struct {
 	mirrored bool // of the dead letter table
 }
 
-// Addition is a field that setup adds.
+// Addition is a field that setup adds, or a table with all its fields.
 type Addition struct {
 	Table string `json:"table"`
-	Field string `json:"field"`
-	Type  string `json:"type"` // Airtable's word for it
+	Field string `json:"field"` // empty: the table itself
+	Type  string `json:"type"`  // Airtable's word for the field; of a table: table
 	Added bool   `json:"added"`
 	// Problem says why it could not be added; empty when it was, and when nothing was tried.
 	Problem string `json:"problem,omitempty"`
@@ -44,8 +45,11 @@ func (w Work) Failed() bool {
 	return slices.ContainsFunc(w.Additions, func(a Addition) bool { return a.Problem != "" })
 }
 
-// Setup adds the fields that are missing and that the schema API can make: those of the dead letter
-// table, stamps, and version fields of empty tables. A dry run only tells. After an addition to the dead
+// tableText describes the dead letter table to people who come across it.
+const tableText = "Dead letters of airtable-replay: writes that failed, with the Replay button's box."
+
+// Setup adds the fields that are missing and that the schema API can make: the dead letter table
+// or its fields, stamps, and version fields of empty tables. A dry run only tells. After an addition to the dead
 // letter table the rows of all entries are due once every process has looked at the table anew.
 func Setup(ctx context.Context, c Config, dryRun bool) (Work, error) {
 	c.Records = 1 // enough to know whether a table is empty
@@ -61,8 +65,11 @@ func Setup(ctx context.Context, c Config, dryRun bool) (Work, error) {
 			continue
 		}
 		a := Addition{Table: f.missing.table.Name, Field: f.missing.field.Name, Type: f.missing.field.Type}
+		if f.missing.table.ID == "" {
+			a.Type = "table"
+		}
 		if !dryRun {
-			a.Problem = c.addField(ctx, f.missing)
+			a.Problem = c.provide(ctx, f.missing)
 			a.Added = a.Problem == ""
 			mirrored = mirrored || a.Added && f.missing.mirrored
 		}
@@ -94,8 +101,8 @@ func (c *check) everySchema(ctx context.Context) error {
 	return nil
 }
 
-// addField makes a field; the answer says why it could not, and is empty when it was made.
-func (c Config) addField(ctx context.Context, m *missing) string {
+// provide makes a field or a table; the answer says why it could not, and is empty when it was made.
+func (c Config) provide(ctx context.Context, m *missing) string {
 	var l *line
 	for _, b := range c.File.Bases {
 		if b.ID == m.base {
@@ -104,14 +111,18 @@ func (c Config) addField(ctx context.Context, m *missing) string {
 	}
 	defer l.close()
 	err := l.wait(ctx)
-	if err == nil {
+	switch {
+	case err != nil:
+	case m.table.ID == "":
+		_, err = l.client.CreateTable(ctx, m.base, m.table.Name, tableText, m.table.Fields)
+	default:
 		_, err = l.client.CreateField(ctx, m.base, m.table.ID, m.field)
 	}
 	if err == nil {
 		return ""
 	}
 	if refusal, ok := errors.AsType[*airtable.Error](err); ok && refusal.Status == http.StatusForbidden {
-		return fmt.Sprintf("the token may not add fields: give it the scope %s for this once, and see that its user may change the base's fields; or add the field by hand", scopeSetup)
+		return fmt.Sprintf("the token may not change the base's tables: give it the scope %s for this once, and see that its user has the creator's role; or do it by hand", scopeSetup)
 	}
 	return err.Error()
 }

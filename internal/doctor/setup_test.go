@@ -80,6 +80,27 @@ func TestSetupMarksEveryEntryForTheNewColumns(t *testing.T) {
 	require.NotZero(t, revision)
 }
 
+func TestSetupMakesTheDeadLetterTable(t *testing.T) {
+	t.Parallel()
+	b := setup(t, setting{seed: withoutMirror})
+	require.Equal(t, "Dead Letter Queue. table added=false \n", b.tell(b.work(true)))
+	done := b.work(false)
+	require.Equal(t, "Dead Letter Queue. table added=true \n", b.tell(done))
+	require.True(t, done.Remirrored)
+	require.Empty(t, bad(b.check()))
+	require.Empty(t, b.work(false).Additions)
+}
+
+// A renamed table has people's button and automations: it gets no empty twin.
+func TestSetupMakesNoTwinOfARenamedTable(t *testing.T) {
+	t.Parallel()
+	b := setup(t, setting{})
+	b.control("tables", map[string]any{"base": baseID, "table": "Dead Letter Queue", "rename_to": "Failed Writes"})
+	w := b.work(false)
+	require.Empty(t, w.Additions)
+	require.Len(t, w.ByHand, 1)
+}
+
 func TestSetupWithoutTheScopeSaysSo(t *testing.T) {
 	t.Parallel()
 	s := worn(t)

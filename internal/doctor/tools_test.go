@@ -3,6 +3,7 @@ package doctor_test
 import (
 	"net/http"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,7 @@ func written(b *bundle) []sandbox.Change {
 func steady(text string) string {
 	text = regexp.MustCompile(`20\d\d-\d\d-\d\dT\S+Z`).ReplaceAllString(text, "TIME")
 	text = regexp.MustCompile(`usr\w{14}`).ReplaceAllString(text, "USER")
+	text = regexp.MustCompile(`tbl\w{14}`).ReplaceAllString(text, "tblTABLE")
 	return regexp.MustCompile(`is (59m5\ds|1h0m\ds) `).ReplaceAllString(text, "is an hour ")
 }
 
@@ -99,4 +101,10 @@ func (b *bundle) hook(address string) {
 		hooks, err := client.ListHooks(b.t.Context(), baseID)
 		return err == nil && hooks[0].LastPing != nil
 	}))
+}
+
+// withoutMirror is a base that has no dead letter table.
+func withoutMirror(text string) string {
+	text, _, _ = strings.Cut(text, "      - name: Dead Letter Queue\n")
+	return text
 }
