@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -34,10 +35,13 @@ func FuzzEmulatorReadsTheKeys(f *testing.F) {
 			require.Empty(t, expr.Fields())
 			return
 		}
-		name, literals, ok := expr.Equalities()
+		lookup, ok := expr.Lookup()
 		require.True(t, ok)
-		require.Equal(t, field, name)
-		require.Equal(t, keys, literals)
+		require.Equal(t, []string{field}, lookup.Subject.Fields())
+		for _, key := range keys {
+			require.True(t, expr.Eval(cell{field, key}).Truthy(), "%q is found", key)
+			require.Equal(t, slices.Contains(keys, key+"!"), expr.Eval(cell{field, key + "!"}).Truthy(), "%q is told apart", key)
+		}
 	})
 }
 
@@ -56,3 +60,21 @@ func TestEmulatorReadsTheOtherFormulas(t *testing.T) {
 		require.Empty(t, expr.UnknownFunctions())
 	}
 }
+
+// cell is a record of one field.
+type cell struct{ name, value string }
+
+// Field implements formula.Env.
+func (c cell) Field(name string) (any, bool) { return c.value, name == c.name }
+
+// RecordID implements formula.Env.
+func (cell) RecordID() string { return recA }
+
+// CreatedTime implements formula.Env.
+func (cell) CreatedTime() time.Time { return time.Time{} }
+
+// LastModified implements formula.Env.
+func (cell) LastModified([]string) time.Time { return time.Time{} }
+
+// Now implements formula.Env.
+func (cell) Now() time.Time { return time.Time{} }
