@@ -49,7 +49,13 @@ func basesText(bases []client.Base, line int) string {
 		}
 		g.add(b.Name, string(b.State), fmt.Sprint(b.WaitingEntries), fmt.Sprint(b.WaitingWrites), fmt.Sprint(b.WaitingMirror), at, b.Reason)
 	}
-	return g.page(line)
+	text := g.page(line)
+	for _, b := range bases {
+		if b.MirrorHeldUntil != nil {
+			text += hang(printable(fmt.Sprintf("%s: rows for the dead letter table wait until %s: %s", b.Name, clock(*b.MirrorHeldUntil), b.MirrorProblem)), 2, line) + "\n"
+		}
+	}
+	return text
 }
 
 type basesHaltCommand struct {

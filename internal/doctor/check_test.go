@@ -82,6 +82,7 @@ func TestBrokenThingsAreFound(t *testing.T) {
 			b.control("tables", map[string]any{"base": baseID, "table": "Dead Letter Queue", "rename_to": "Failed Writes"})
 		}},
 		"mirror-no-id":     {setting: setting{config: change(t, "table: Dead Letter Queue", "table: tblNoSuchTable0001"), seed: withoutMirror}},
+		"mirror-held":      {spoil: func(b *bundle) { holdMirror(t, b) }},
 		"mirror-fields":    {setting: setting{seed: mirrorFaults(t)}},
 		"webhook-missing":  {setting: hooked(t)},
 		"webhook-scope":    {setting: hooked(t, `"data.records:read", "data.records:write", "schema.bases:read"`)},

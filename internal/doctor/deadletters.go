@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"airtable-replay/internal/airtable"
 	"airtable-replay/internal/config"
@@ -32,6 +33,10 @@ func (c *check) checkDeadLetters(b *config.Base, tables []airtable.Table) {
 			missing = &missing{base: b.ID, table: table, field: lacks[i], mirrored: true}
 	}
 	c.checkColumns(table, lacks)
+	if state := c.bases[b.Name]; !state.MirrorHeldUntil.IsZero() {
+		c.add(AreaDeadLetters, table.Name, Warning, fmt.Sprintf("gets no rows until %s: %s", state.MirrorHeldUntil.UTC().Format(time.RFC3339), state.MirrorProblem),
+			"mend what it says; the rows then go on by themselves")
+	}
 	c.wellSince(before, AreaDeadLetters, table.Name, fmt.Sprintf("has all %d fields", len(mirror.Columns())))
 }
 

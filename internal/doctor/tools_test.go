@@ -9,6 +9,7 @@ import (
 
 	"airtable-replay/internal/airtable"
 	"airtable-replay/internal/sandbox"
+	"airtable-replay/internal/store"
 
 	"github.com/stretchr/testify/require"
 )
@@ -34,6 +35,18 @@ func halt(t testing.TB, b *bundle) {
 	t.Helper()
 	_, err := b.store.HaltBase(t.Context(), "orders", "the token was revoked", "ann")
 	require.NoError(t, err)
+}
+
+func holdMirror(t testing.TB, b *bundle) {
+	t.Helper()
+	_, _, err := b.store.FileEntry(t.Context(), store.Filing{
+		SourceSystem: "order-system", RawPayload: []byte("{}"), ReasonCode: "other", FirstAttemptAt: time.Now(), Operation: "update", Actor: "test",
+	})
+	require.NoError(t, err)
+	lease, ok, err := b.store.AcquireLease(t.Context(), "orders", "test", time.Minute)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.NoError(t, b.store.HoldMirror(t.Context(), lease, time.Hour, "the table is full"))
 }
 
 func fault(t testing.TB, b *bundle, f sandbox.Fault) {
