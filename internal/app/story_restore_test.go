@@ -3,6 +3,8 @@ package app_test
 import (
 	"context"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -161,18 +163,14 @@ func TestStoryRestoreRefusedBeforehand(t *testing.T) {
 // Once is enough: a second restore is refused, while the first is under way and after it.
 func TestStoryRestoreTwice(t *testing.T) {
 	t.Parallel()
-	gate, open := make(chan struct{}), false
-	probe := func(_ context.Context, step pass.Step, _ []string) {
+	gate := make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(gate) })
+	defer goOn()
+	w := apptest.New(t, apptest.Options{Probe: func(_ context.Context, step pass.Step, _ []string) {
 		if step == pass.StepTaken {
 			<-gate
 		}
-	}
-	w := apptest.New(t, apptest.Options{Probe: probe})
-	defer func() {
-		if !open {
-			close(gate)
-		}
-	}()
+	}})
 	id := w.File(t, apptest.Order("O-2", "2026-10-02T08:00:00Z", shipped), nil)
 	w.Press(t, id, nil)
 	gate <- struct{}{}
@@ -182,8 +180,7 @@ func TestStoryRestoreTwice(t *testing.T) {
 	problem := refusedRestore(t, w, id)
 	require.Equal(t, "/problems/restore-under-way", problem["type"])
 	require.Equal(t, run, problem["run_id"])
-	close(gate)
-	open = true
+	goOn()
 	requireRestored(t, w.Finished(t, run), 2, 0)
 	writes := w.Writes()
 	problem = refusedRestore(t, w, id)
@@ -273,18 +270,35 @@ func TestStoryRestoreAndHalt(t *testing.T) {
 	requireRestored(t, w.Finished(t, restore(t, w, id)), 2, 0)
 }
 
-// A restore can be cancelled while it waits.
+// A restore can be cancelled until it is written, even while a pass has it in hand.
 func TestStoryRestoreCancelled(t *testing.T) {
 	t.Parallel()
-	w, id := replayed(t, apptest.Options{})
-	w.Fault(t, sandbox.Fault{Method: http.MethodGet, Table: "Orders", Times: 1, Status: 429})
+	armed, taken, cancelled := make(chan struct{}), make(chan struct{}, 1), make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(cancelled) })
+	defer goOn()
+	w, id := replayed(t, apptest.Options{Probe: func(_ context.Context, step pass.Step, _ []string) {
+		select {
+		case <-armed:
+		default:
+			return
+		}
+		if step == pass.StepTaken {
+			taken <- struct{}{}
+			<-cancelled
+		}
+	}})
+	writes := w.Writes()
+	close(armed)
 	run := restore(t, w, id)
-	apptest.Eventually(t, func() bool { return state(t, w)["state"] == "paused" }, "the base is paused")
+	<-taken
 	status, answer := w.Call(t, 0, http.MethodPost, "/v1/runs/"+run+"/cancel", nil)
 	require.Equal(t, http.StatusOK, status, "%v", answer)
+	goOn()
 	got := w.Finished(t, run)
 	require.Equal(t, "cancelled", got["status"])
 	require.Equal(t, "2", number(got["counts"].(apptest.Doc)["released"]))
+	apptest.Eventually(t, func() bool { return w.Idle(t) }, "the pass is over")
+	require.Equal(t, writes, w.Writes())
 	require.Equal(t, "Shipped", w.OrderCells(t, "O-2")["Status"])
 }
 
@@ -364,23 +378,36 @@ func TestStoryRestoreOfAMergedWrite(t *testing.T) {
 // out all the same, and nothing is written back twice.
 func TestStoryHaltUnderAnUnansweredRestore(t *testing.T) {
 	t.Parallel()
-	w, id := replayed(t, apptest.Options{SimulatedClock: true, Replicas: 2})
-	apptest.Eventually(t, func() bool { return w.Idle(t) }, "nobody works")
-	writes := w.Writes()
+	armed, again, halted := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(halted) })
+	defer goOn()
+	var sent, stopped atomic.Bool
+	w, id := replayed(t, apptest.Options{Replicas: 2, Probe: func(_ context.Context, step pass.Step, _ []string) {
+		select {
+		case <-armed:
+		default:
+			return
+		}
+		if step == pass.StepAnswered {
+			sent.Store(true)
+		}
+		if step == pass.StepTaken && sent.Load() && stopped.CompareAndSwap(false, true) {
+			close(again) // the next attempt is due: its read will tell
+			<-halted
+		}
+	}})
+	close(armed)
 	w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Table: "Orders", Times: 1, Drop: true, AfterApply: true})
 	run := restore(t, w, id)
-	apptest.Eventually(t, func() bool { return w.Writes() > writes && w.Idle(t) }, "the restore was sent")
+	<-again
 	call(t, w, http.MethodPost, "/v1/bases/orders/halt", apptest.Doc{"reason": "a migration"})
 	got := w.Finished(t, run)
 	require.Equal(t, []any{"stopped", "base_halted"}, []any{got["status"], got["reason"]})
+	require.Equal(t, "restore_released", lastLine(t, w, id)["event"])
 	require.Contains(t, lastLine(t, w, id)["note"], "A write was under way")
+	goOn()
+	apptest.Eventually(t, func() bool { return lastLine(t, w, id)["event"] == "restored" }, "the landing is told")
 	call(t, w, http.MethodPost, "/v1/bases/orders/resume", nil)
-	apptest.Eventually(t, func() bool {
-		if w.Idle(t) {
-			w.Advance(t, 250*time.Millisecond)
-		}
-		return lastLine(t, w, id)["event"] == "restored"
-	}, "the landing is told")
 	require.Equal(t, "/problems/already-restored", refusedRestore(t, w, id)["type"])
 	require.Len(t, w.CellChanges(restored2, "Status"), 2)
 	older := w.File(t, apptest.Order("O-2", "2026-10-01T08:00:00Z", apptest.Doc{"status": "Delivered"}), nil)
