@@ -1,12 +1,16 @@
 package app_test
 
 import (
+	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"airtable-replay/internal/app/apptest"
+	"airtable-replay/internal/pass"
+	"airtable-replay/internal/sandbox"
 
 	"github.com/stretchr/testify/require"
 )
@@ -84,4 +88,68 @@ func TestStoryRestoreOfATargetThatIsGone(t *testing.T) {
 	requireRestored(t, w.Finished(t, restore(t, w, id)), 0, 2)
 	require.Equal(t, "unknown_source", lastLine(t, w, id)["reason"])
 	require.Equal(t, "Shipped", w.OrderCells(t, "O-2")["Status"])
+}
+
+// A stamp tells that an unanswered restore has landed, whatever a person changed in the same moment; what
+// the person set stays.
+func TestStoryStampTellsALandedRestore(t *testing.T) {
+	t.Parallel()
+	armed := make(chan struct{})
+	var w *apptest.World
+	edit := onceAtAnswer(func() {
+		w.Hand(t, "Stock", stockRecord, w.Sandbox.Now(), apptest.Doc{"Price": 99})
+	})
+	w = newStock(t, stock{version: timestamps, target: "stamp: Stamp,", source: "sends: full, version: at"}, apptest.Options{
+		Probe: func(ctx context.Context, step pass.Step, keys []string) {
+			select {
+			case <-armed:
+				edit(ctx, step, keys)
+			default:
+			}
+		},
+	})
+	before := stockCells(t, w, "S-1")
+	id := fileItem(t, w, item(t, "S-1", apptest.Doc{"at": "2026-10-02T08:00:00Z", "price": 11, "shelf": "Z"}))
+	apptest.RequireOutcome(t, w.Replay(t, id, nil), "replayed", "")
+	close(armed)
+	w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Status: 503, AfterApply: true})
+	writes := w.Writes()
+	requireRestored(t, w.Finished(t, restore(t, w, id)), 2, 0)
+	require.Equal(t, writes+1, w.Writes())
+	cells := stockCells(t, w, "S-1")
+	require.Equal(t, "99", number(cells["Price"]))
+	require.Equal(t, before["Shelf"], cells["Shelf"])
+	require.Contains(t, lastLine(t, w, id)["note"], "found on the record")
+}
+
+// Where two senders feed a record, a restore sends the entries of both to review, until the sender whose
+// write was taken back has something newer.
+func TestStoryRestoreAmongTwoSenders(t *testing.T) {
+	t.Parallel()
+	w := newStock(t, stock{
+		version: timestamps, source: "sends: full, version: at",
+		more: "shelf-system: {target: Stock, sends: full, id: sku, version: serial, version_field: {field: Serial, kind: number, text: true}, fields: {Shelf: shelf}}",
+	}, apptest.Options{})
+	shelf := func(serial, shelf string) string {
+		return item(t, "S-1", apptest.Doc{"serial": json.Number(serial), "shelf": shelf})
+	}
+	price := func(day string, price int) string {
+		return item(t, "S-1", apptest.Doc{"at": "2026-10-" + day + "T08:00:00Z", "price": price})
+	}
+	id := fileItem(t, w, price("02", 11))
+	apptest.RequireOutcome(t, w.Replay(t, id, nil), "replayed", "")
+	requireRestored(t, w.Finished(t, restore(t, w, id)), 1, 0)
+
+	other := w.File(t, shelf("9007199254740993", "B"), apptest.Doc{"source_system": "shelf-system"})
+	apptest.RequireOutcome(t, w.Replay(t, other, nil), "needs_review", "restored")
+	require.True(t, w.Send(t, apptest.Live, "shelf-system", shelf("9007199254740994", "C")).Written)
+	w.Call(t, 0, http.MethodPost, "/v1/entries/"+other+"/ignore", nil)
+	old := fileItem(t, w, price("01", 12))
+	apptest.RequireOutcome(t, w.Replay(t, old, nil), "needs_review", "restored")
+	w.Call(t, 0, http.MethodPost, "/v1/entries/"+old+"/ignore", nil)
+
+	require.True(t, w.Send(t, apptest.Live, "stock-system", price("03", 13)).Written)
+	apptest.RequireOutcome(t, w.Replay(t, fileItem(t, w, price("02", 14)), nil), "superseded", "newer_from_sender")
+	apptest.RequireOutcome(t, w.Replay(t, fileItem(t, w, price("04", 15)), nil), "replayed", "")
+	require.Equal(t, "15", number(stockCells(t, w, "S-1")["Price"]))
 }
