@@ -3,6 +3,7 @@ package console_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -20,11 +21,38 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// browser is a Chromium that the tests of one parent share.
-type browser struct{ ctx context.Context }
+// browser is the one Chromium of this package's tests; each tab has a profile of its own.
+type browser struct {
+	ctx  context.Context
+	stop func() error
+}
 
+var (
+	starting sync.Mutex
+	chromium *browser
+)
+
+// newBrowser gives the browser, started by whoever asks first. TestMain ends it.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
+	starting.Lock()
+	defer starting.Unlock()
+	if chromium == nil {
+		b, err := startBrowser()
+		require.NoError(t, err, "Chromium is needed; this command installs it: scripts/need.sh chromium")
+		chromium = b
+	}
+	return chromium
+}
+
+func stopBrowser() error {
+	if chromium == nil {
+		return nil
+	}
+	return chromium.stop()
+}
+
+func startBrowser() (*browser, error) {
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
 		"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium"} {
@@ -33,23 +61,32 @@ func newBrowser(t *testing.T) *browser {
 			break
 		}
 	}
-	require.NotEmpty(t, path, "Chromium is needed; this command installs it: scripts/need.sh chromium")
+	if path == "" {
+		return nil, errors.New("there is no Chromium on this machine")
+	}
+	profile, err := os.MkdirTemp("", "console-browser-")
+	if err != nil {
+		return nil, err
+	}
 	options := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
-	options = append(options, chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.DisableGPU,
+	options = append(options, chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.WSURLReadTimeout(2*time.Minute))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
 	}
-	allocated, free := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
+	allocated, free := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, end := chromedp.NewContext(allocated)
-	t.Cleanup(func() {
-		require.NoError(t, chromedp.Cancel(ctx))
+	b := &browser{ctx: ctx, stop: func() error {
+		err := chromedp.Cancel(ctx)
 		end()
 		free()
-	})
-	require.NoError(t, chromedp.Do(ctx))
-	return &browser{ctx}
+		return errors.Join(err, os.RemoveAll(profile))
+	}}
+	if err := chromedp.Do(ctx); err != nil {
+		return nil, errors.Join(err, b.stop())
+	}
+	return b, nil
 }
 
 // screen is how a page is looked at.

@@ -118,7 +118,7 @@ func (k *console) preview(v *visit, e deadletter.Entry, w wish) (previewView, er
 	return p, err
 }
 
-// layOver shows the fields as the person wishes them.
+// layOver shows the fields as a person decides on them who sets the checks aside.
 func (p *previewView) layOver(w wish) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
@@ -126,10 +126,8 @@ func (p *previewView) layOver(w wish) {
 		case r.Action == deadletter.FieldSame:
 		case w.Mode == deadletter.Overwrite:
 			r.Action, r.Why, r.ChangedAt = deadletter.FieldWrite, "you overwrite what is there now", time.Time{}
-		case r.Chosen:
-			r.Action, r.Why, r.ChangedAt = deadletter.FieldWrite, "you chose it", time.Time{}
-		default:
-			r.Action, r.Why = deadletter.FieldSkip, "not chosen"
+		case r.Reason == "": // nothing speaks against it; the tick is the decision
+			r.Action, r.Why = deadletter.FieldWrite, ""
 		}
 	}
 }

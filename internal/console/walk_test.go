@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"airtable-replay/internal/app/apptest"
+	"airtable-replay/internal/sandbox"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -234,5 +235,48 @@ func TestQueueConsole(t *testing.T) {
 	p.logIn(w.Token, "Ann")
 	p.visit("/river/jobs?state=completed")
 	p.until(`document.querySelector('#root').innerText.includes('work_base')`)
+	p.sound()
+}
+
+// Chosen fields are written whatever changed since, and no others.
+func TestChosenFieldsInTheBrowser(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t, apptest.Options{})
+	hand := edited(t, w)
+	p := newBrowser(t).open(t, w.URLs[0], wide)
+	p.logIn(w.Token, "Ann")
+	p.visit("/entries/" + hand)
+	p.until(`document.querySelector('#decide .fields')`)
+	p.click("input[value=chosen_fields]")
+	p.until(`document.querySelector('#decide [name=field]')`)
+	require.Regexp(t, `(?s)Delivery Date.*look closely.*Changed after the first attempt.*Status.*unchanged since`, p.text("#decide .fields"))
+	p.click("[data-press]")
+	p.until(`document.querySelector('main > .alert')`)
+	require.Contains(t, p.text("main > .alert"), "tick the fields to write")
+	p.until(`document.querySelector('#decide .fields')`)
+	p.click("input[value=chosen_fields]")
+	p.until(`document.querySelector('#decide [name=field]')`)
+	p.click(`[name=field][value="Delivery Date"]`)
+	p.click("[data-press]")
+	p.until(`document.querySelector('.states')?.innerText.includes('Resolved')`)
+	require.Equal(t, "2026-10-05", w.OrderCells(t, "O-1")["Delivery Date"])
+	require.Equal(t, "Pending", w.OrderCells(t, "O-1")["Status"])
+	p.sound()
+}
+
+// A preview that fails says so where it would stand, once, and the page stays usable.
+func TestFailedPreviewSaysSo(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t, apptest.Options{})
+	id := w.File(t, order("O-1", "Shipped", "2026-10-05"), nil)
+	w.Fault(t, sandbox.Fault{Method: "GET", Table: "Orders", Status: 503, Times: 1})
+	p := newBrowser(t).open(t, w.URLs[0], wide)
+	p.logIn(w.Token, "Ann")
+	p.visit("/entries/" + id)
+	p.until(`document.querySelector('#preview [role=alert]')`)
+	require.Contains(t, p.text("#preview"), "Airtable could not be asked")
+	require.Contains(t, p.text("#preview"), "Try again")
+	p.click("[data-look]")
+	p.until(`document.querySelector('#decide .fields')`)
 	p.sound()
 }

@@ -16,27 +16,29 @@ export function preview() {
     const focused = document.activeElement?.closest("#preview") ? document.activeElement : null;
     place.setAttribute("aria-busy", "true");
     let body = "";
+    let wrong = "The service did not answer.";
     try {
       const answer = await fetch(`${place.dataset.preview}?${query}`, {headers: {"X-Part": "1"}});
       if (answer.status === 401) {
-        location.reload();
+        location.reload(); // to the login, and back
         return;
       }
-      body = await answer.text();
+      if (answer.ok) body = await answer.text();
+      else wrong = `There is no preview: the service answered ${answer.status}.`;
     } catch {
-      body = "";
+      // said below
     }
     if (mine !== asked) return;
     place.removeAttribute("aria-busy");
     if (!body) {
-      place.querySelector("[data-asking]")?.replaceChildren("The service did not answer. Try again.");
+      const note = document.createElement("p");
+      note.setAttribute("role", "alert");
+      note.textContent = `${wrong} Nothing was written. Try again, or load the page anew.`;
+      place.querySelector("[role=alert]")?.remove();
+      place.prepend(note);
       return;
     }
-    place.innerHTML = body.includes("<!doctype") ? "" : body;
-    if (place.innerHTML === "") {
-      location.reload();
-      return;
-    }
+    place.innerHTML = body;
     if (focused) {
       const again = focused.matches("[data-mode]") ? place.querySelector("[data-mode]:checked") : place.querySelector("[data-look], [data-press]");
       again?.focus({preventScroll: true});
@@ -50,7 +52,7 @@ export function preview() {
     }
   });
   place.addEventListener("change", (event) => {
-    if (event.target.matches("[data-mode], [name=field]")) look();
+    if (event.target.matches("[data-mode]")) look();
   });
   if (!place.querySelector("[name=expect]") && !place.querySelector("[role=alert]")) look();
 }
