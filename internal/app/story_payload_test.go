@@ -61,7 +61,7 @@ func events(t *testing.T, w *apptest.World, id string) []string {
 func TestB85EditedTwice(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t, apptest.Options{})
-	filed := apptest.Order("O-3", second, apptest.Doc{"status": "Shiped"})
+	filed := apptest.Order("O-3", second, apptest.Doc{"status": "Sent"})
 	id := w.File(t, filed, nil)
 	apptest.RequireOutcome(t, w.Replay(t, id, nil), "replay_failed", "invalid_option")
 
@@ -149,7 +149,7 @@ func TestStoryEditReidentifies(t *testing.T) {
 	require.Equal(t, "Delivered", w.OrderCells(t, "O-3")["Status"])
 	require.Equal(t, "Pending", w.OrderCells(t, "O-1")["Status"])
 
-	dated := w.File(t, apptest.Order("O-1", "", apptest.Doc{"status": "Shiped"}), apptest.Doc{"source_version": second})
+	dated := w.File(t, apptest.Order("O-1", "", apptest.Doc{"status": "Sent"}), apptest.Doc{"source_version": second})
 	apptest.RequireOutcome(t, w.Replay(t, dated, nil), "replay_failed", "invalid_option")
 	e = edited(t, w, dated, apptest.Order("O-1", "", apptest.Doc{"status": "Shipped"}))
 	require.Equal(t, second, e["source_version"])
@@ -183,7 +183,7 @@ func TestStoryEditEndsTheCap(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t, apptest.Options{Config: apptest.ConfigWith(t, apptest.Rules{Replay: "{attempt_cap: 1, recovery_tick: 100ms}"})})
 	operator := w.NewToken(t, "replay", "read")
-	id := w.File(t, apptest.Order("O-3", second, apptest.Doc{"status": "Shiped"}), nil)
+	id := w.File(t, apptest.Order("O-3", second, apptest.Doc{"status": "Sent"}), nil)
 	apptest.RequireOutcome(t, w.Replay(t, id, nil), "replay_failed", "invalid_option")
 	press := func() int {
 		status, _ := w.Call(t, 0, http.MethodPost, "/v1/entries/"+id+"/replay", nil, "Authorization", operator)

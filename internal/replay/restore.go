@@ -95,7 +95,7 @@ func (s *Service) PreviewRestore(ctx context.Context, id string) (RestorePreview
 		return RestorePreview{}, err
 	}
 	if refusal := mayRestore(w); refusal != nil {
-		return RestorePreview{Notes: []string{refusal.Message}, RecordID: w.RecordID}, nil
+		return RestorePreview{Notes: []string{refusal.Message}, RecordID: w.RecordID}, nil //nolint:nilerr // the refusal is the answer
 	}
 	if _, err := s.openNamed(ctx, w.Base); err != nil {
 		return RestorePreview{}, err
