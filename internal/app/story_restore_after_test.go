@@ -18,7 +18,7 @@ func TestStoryWhatHappensBeforeARestore(t *testing.T) {
 	hand := func(fields apptest.Doc) func(t *testing.T, record, key string) {
 		return func(t *testing.T, record, _ string) {
 			t.Helper()
-			w.Hand(t, "Orders", record, time.Now().Add(time.Hour), fields)
+			w.Hand(t, "Orders", record, w.Sandbox.Now().Add(time.Hour), fields)
 		}
 	}
 	live := func(version string, fields apptest.Doc, outcome string) func(t *testing.T, record, key string) {

@@ -101,7 +101,7 @@ func TestStoryRestoreLeavesEditsByHand(t *testing.T) {
 			t.Parallel()
 			w, id := replayed(t, apptest.Options{})
 			for i, date := range edit {
-				w.Hand(t, "Orders", restored2, time.Now().Add(time.Duration(i+1)*time.Hour), apptest.Doc{"Delivery Date": date})
+				w.Hand(t, "Orders", restored2, w.Sandbox.Now().Add(time.Duration(i+1)*time.Hour), apptest.Doc{"Delivery Date": date})
 			}
 			p := w.Read(t, "/v1/entries/"+id+"/restore")
 			require.Equal(t, true, p["possible"])
