@@ -49,11 +49,13 @@ func (k *console) followRun(v *visit) error {
 			err = http.NewResponseController(v.w).Flush()
 		}
 		if err != nil {
-			k.Logger.DebugContext(ctx, "follow run", telemetry.KeyError, err) // the person may be gone
-			return nil
+			return gone(err)
 		}
 	}
 }
+
+// gone forgives an error of writing: a person may go away at any time, and there is nobody to tell.
+func gone(error) error { return nil }
 
 func (k *console) sendRun(v *visit, run deadletter.Run) error {
 	event := "progress"

@@ -97,12 +97,8 @@ func (k *console) preview(v *visit, e deadletter.Entry, w wish) (previewView, er
 	}
 	found, err := k.Presses.PreviewReplay(v.r.Context(), replay.PreviewRequest{EntryID: e.ID, Mode: ask})
 	if err != nil {
-		if statusOf(err) == http.StatusInternalServerError {
-			return p, err
-		}
-		wrong := alertOf(v.r.Context(), err)
-		p.Alert = &wrong
-		return p, nil
+		p.Alert, err = refusal(v.r.Context(), err)
+		return p, err
 	}
 	p.Asked, p.At = true, k.Now()
 	p.Verdict, p.Action, p.Record, p.Version = found.Verdict, found.Action, found.RecordID, found.Version.String()

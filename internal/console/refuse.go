@@ -27,6 +27,15 @@ func alertOf(ctx context.Context, err error) alert {
 	return alert{Message: sentence(e.Message), Fields: e.Fields, RunID: e.RunID}
 }
 
+// refusal is an error that a page can show beside what it has; a fault of ours stays an error.
+func refusal(ctx context.Context, err error) (*alert, error) {
+	if statusOf(err) == http.StatusInternalServerError {
+		return nil, err
+	}
+	wrong := alertOf(ctx, err)
+	return &wrong, nil
+}
+
 // statusOf is the HTTP status of an error.
 func statusOf(err error) int {
 	switch deadletter.CodeOf(err) {
