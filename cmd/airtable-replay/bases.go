@@ -28,7 +28,7 @@ func (c *basesListCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	a, err := ask[client.BaseList](api.ListBases(p.ctx))
+	a, err := ask[client.BaseList](api.ListBasesWithResponse(p.ctx))
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (c *basesHaltCommand) Run(p *process) error {
 	if err := p.confirm("This will stop all work on the base "+printable(c.Name)+".", c.Yes); err != nil {
 		return err
 	}
-	a, err := ask[client.BaseList](api.HaltBase(p.ctx, c.Name, client.Order{Reason: given(c.Reason)}))
+	a, err := ask[client.BaseList](api.HaltBaseWithResponse(p.ctx, c.Name, client.Order{Reason: given(c.Reason)}))
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (c *basesResumeCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	a, err := ask[client.BaseList](api.ResumeBase(p.ctx, c.Name))
+	a, err := ask[client.BaseList](api.ResumeBaseWithResponse(p.ctx, c.Name))
 	if err != nil {
 		return err
 	}

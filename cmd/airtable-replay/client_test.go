@@ -30,7 +30,7 @@ func TestOtherServersAreToldApart(t *testing.T) {
 		t.Cleanup(other.Close)
 		c := run(t, []string{"AIRTABLE_REPLAY_URL=" + other.URL + "/", "AIRTABLE_REPLAY_TOKEN=hidden"}, "bases", "list")
 		require.Equal(t, 1, c.code())
-		require.Regexp(t, `^airtable-replay: what answers at `+other.URL+` \(\d+ [\w ]+\) is not airtable-replay: check AIRTABLE_REPLAY_URL\n$`, c.stderr.String())
+		require.Regexp(t, `^airtable-replay: what answers there \(\d+ [\w ]+\) is not airtable-replay: check AIRTABLE_REPLAY_URL\n$`, c.stderr.String())
 	}
 }
 

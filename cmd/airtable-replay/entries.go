@@ -96,7 +96,7 @@ func (c *entriesListCommand) Run(p *process) error {
 	sheet := c.sheet(p, list)
 	for cursor := given(c.Cursor); ; {
 		params.Cursor = cursor
-		a, err := ask[client.EntryList](api.ListEntries(p.ctx, &params))
+		a, err := ask[client.EntryList](api.ListEntriesWithResponse(p.ctx, &params))
 		if err != nil {
 			return err
 		}
@@ -221,7 +221,7 @@ func (c *entriesSummaryCommand) Run(p *process) error {
 	l := c.params()
 	params.Status, params.Outcome, params.Reason, params.Source, params.Target, params.TargetID = l.Status, l.Outcome, l.Reason, l.Source, l.Target, l.TargetID
 	params.Run, params.Owner, params.FirstAttemptFrom, params.FirstAttemptTo, params.Q = l.Run, l.Owner, l.FirstAttemptFrom, l.FirstAttemptTo, l.Q
-	a, err := ask[client.Summary](api.SummarizeEntries(p.ctx, &params))
+	a, err := ask[client.Summary](api.SummarizeEntriesWithResponse(p.ctx, &params))
 	if err != nil {
 		return err
 	}

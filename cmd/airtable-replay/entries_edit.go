@@ -37,7 +37,7 @@ func (c *entriesEditCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	e, err := ask[client.Entry](api.ShowEntry(p.ctx, c.ID))
+	e, err := ask[client.Entry](api.ShowEntryWithResponse(p.ctx, c.ID))
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (c *entriesEditCommand) Run(p *process) error {
 	}
 	body := client.PayloadEdit{Reason: c.Reason, ExpectRevision: &e.value.PayloadRevision}
 	body.RawPayload, body.RawPayloadBase64 = payloadMembers(after)
-	a, err := ask[client.Entry](api.EditPayload(p.ctx, c.ID, body))
+	a, err := ask[client.Entry](api.EditPayloadWithResponse(p.ctx, c.ID, body))
 	if err != nil {
 		if kept != "" {
 			err = fmt.Errorf("%w\nyour edit is kept in %s", err, kept)
@@ -165,8 +165,8 @@ func (c *entriesFileCommand) Run(p *process) error {
 		Attempts: given(c.Attempts), ErrorDetail: given(c.ErrorDetail), AssignedOwner: given(c.Owner),
 	}
 	body.RawPayload, body.RawPayloadBase64 = payloadMembers(payload)
-	a, err := create[client.Entry](p, func(key *client.IdempotencyKey) (*http.Response, error) {
-		return api.FileEntry(p.ctx, &client.FileEntryParams{IdempotencyKey: key}, body)
+	a, err := create[client.Entry](p, func(key *client.IdempotencyKey) (reply, error) {
+		return api.FileEntryWithResponse(p.ctx, &client.FileEntryParams{IdempotencyKey: key}, body)
 	})
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"airtable-replay/api/client"
@@ -57,8 +56,8 @@ func (c *entriesPreviewCommand) Run(p *process) error {
 	return c.show(p, a.raw, func() string { return previewText(a.value, p.columns()) })
 }
 
-func (m modal) preview(p *process, api *client.Client, id string) (answer[client.Preview], error) {
-	return ask[client.Preview](api.PreviewReplay(p.ctx, id, &client.PreviewReplayParams{Mode: given(client.Mode(m.Mode)), Fields: m.Field}))
+func (m modal) preview(p *process, api *client.ClientWithResponses, id string) (answer[client.Preview], error) {
+	return ask[client.Preview](api.PreviewReplayWithResponse(p.ctx, id, &client.PreviewReplayParams{Mode: given(client.Mode(m.Mode)), Fields: m.Field}))
 }
 
 // previewText is a decision, field by field.
@@ -161,8 +160,8 @@ func (c *entriesReplayCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	a, err := create[client.Pressed](p, func(key *client.IdempotencyKey) (*http.Response, error) {
-		return api.PressReplay(p.ctx, c.ID, &client.PressReplayParams{IdempotencyKey: key}, body)
+	a, err := create[client.Pressed](p, func(key *client.IdempotencyKey) (reply, error) {
+		return api.PressReplayWithResponse(p.ctx, c.ID, &client.PressReplayParams{IdempotencyKey: key}, body)
 	})
 	if err != nil {
 		return err
@@ -175,7 +174,7 @@ func (c *entriesReplayCommand) Run(p *process) error {
 	if err := follow(p, api, a.value.RunID, func(client.Run) {}); err != nil {
 		return err
 	}
-	e, err := ask[client.Entry](api.ShowEntry(p.ctx, c.ID))
+	e, err := ask[client.Entry](api.ShowEntryWithResponse(p.ctx, c.ID))
 	if err != nil {
 		return err
 	}
@@ -197,7 +196,7 @@ func outcomeText(e client.Entry, line int) string {
 
 // press is the body of the press. What is to be forced is first shown, and pressed with what was seen
 // (R11).
-func (c *entriesReplayCommand) press(p *process, api *client.Client) (client.Press, error) {
+func (c *entriesReplayCommand) press(p *process, api *client.ClientWithResponses) (client.Press, error) {
 	expect, err := c.expected()
 	if err != nil {
 		return client.Press{}, err
@@ -215,7 +214,7 @@ func (c *entriesReplayCommand) press(p *process, api *client.Client) (client.Pre
 }
 
 // seen shows what would be written over, and asks.
-func (c *entriesReplayCommand) seen(p *process, api *client.Client) (client.FieldValues, error) {
+func (c *entriesReplayCommand) seen(p *process, api *client.ClientWithResponses) (client.FieldValues, error) {
 	if c.Yes || !terminal(p.stdin) {
 		return nil, usage("--expect: needed with --mode %s where nobody looks at the preview; airtable-replay entries preview shows the current values", c.Mode)
 	}

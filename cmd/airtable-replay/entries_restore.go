@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net/http"
 	"strings"
 
 	"airtable-replay/api/client"
@@ -34,7 +33,7 @@ func (c *entriesRestoreCommand) Run(p *process) error {
 		return err
 	}
 	if c.DryRun || !c.Yes {
-		a, err := ask[client.RestorePreview](api.PreviewRestore(p.ctx, c.ID))
+		a, err := ask[client.RestorePreview](api.PreviewRestoreWithResponse(p.ctx, c.ID))
 		if err != nil {
 			return err
 		}
@@ -46,8 +45,8 @@ func (c *entriesRestoreCommand) Run(p *process) error {
 			return err
 		}
 	}
-	a, err := create[client.Run](p, func(key *client.IdempotencyKey) (*http.Response, error) {
-		return api.RestoreEntry(p.ctx, c.ID, &client.RestoreEntryParams{IdempotencyKey: key}, client.RestoreRequest{Reason: given(c.Reason), RequestedBy: given(c.By)})
+	a, err := create[client.Run](p, func(key *client.IdempotencyKey) (reply, error) {
+		return api.RestoreEntryWithResponse(p.ctx, c.ID, &client.RestoreEntryParams{IdempotencyKey: key}, client.RestoreRequest{Reason: given(c.Reason), RequestedBy: given(c.By)})
 	})
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func (c chosenEntries) read(p *process, what string) ([]string, error) {
 }
 
 // send gives an order on entries, by as many requests as it takes, and tells what came of it.
-func (c chosenEntries) send(p *process, r *remote, done string, order func(ids []string) (*http.Response, error)) error {
+func (c chosenEntries) send(p *process, r *remote, done string, order func(ids []string) (reply, error)) error {
 	var changed []string
 	var refused []client.BulkRefusal
 	ids, err := c.read(p, orderWord(done))
@@ -134,8 +134,8 @@ func (c *entriesIgnoreCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	return c.send(p, &c.remote, "ignored", func(ids []string) (*http.Response, error) {
-		return api.IgnoreEntries(p.ctx, client.BulkOrder{Ids: ids, Reason: given(c.Reason)})
+	return c.send(p, &c.remote, "ignored", func(ids []string) (reply, error) {
+		return api.IgnoreEntriesWithResponse(p.ctx, client.BulkOrder{Ids: ids, Reason: given(c.Reason)})
 	})
 }
 
@@ -158,8 +158,8 @@ func (c *entriesReopenCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	return c.send(p, &c.remote, "reopened", func(ids []string) (*http.Response, error) {
-		return api.ReopenEntries(p.ctx, client.BulkOrder{Ids: ids, Reason: given(c.Reason)})
+	return c.send(p, &c.remote, "reopened", func(ids []string) (reply, error) {
+		return api.ReopenEntriesWithResponse(p.ctx, client.BulkOrder{Ids: ids, Reason: given(c.Reason)})
 	})
 }
 
@@ -183,8 +183,8 @@ func (c *entriesAssignCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	return c.send(p, &c.remote, "assigned", func(ids []string) (*http.Response, error) {
-		return api.AssignEntries(p.ctx, client.BulkAssignment{Ids: ids, AssignedOwner: &c.Owner})
+	return c.send(p, &c.remote, "assigned", func(ids []string) (reply, error) {
+		return api.AssignEntriesWithResponse(p.ctx, client.BulkAssignment{Ids: ids, AssignedOwner: &c.Owner})
 	})
 }
 
@@ -216,7 +216,7 @@ func (c *entriesResetCommand) Run(p *process) error {
 	done := 0
 	var refused []client.BulkRefusal
 	for _, id := range ids {
-		a, err := ask[client.Entry](api.ResetEntry(p.ctx, id, client.Order{Reason: given(c.Reason)}))
+		a, err := ask[client.Entry](api.ResetEntryWithResponse(p.ctx, id, client.Order{Reason: given(c.Reason)}))
 		problem, isProblem := errors.AsType[*problemError](err)
 		switch {
 		case isProblem && (problem.Status == http.StatusConflict || problem.Status == http.StatusNotFound):
@@ -256,7 +256,7 @@ func (c *stuckListCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	a, err := ask[client.StuckList](api.ListStuck(p.ctx))
+	a, err := ask[client.StuckList](api.ListStuckWithResponse(p.ctx))
 	if err != nil {
 		return err
 	}
@@ -300,7 +300,7 @@ func (c *stuckResetCommand) Run(p *process) error {
 			return err
 		}
 	}
-	a, err := ask[client.StuckAnswer](api.ResetStuck(p.ctx, client.StuckReset{Ids: c.IDs}))
+	a, err := ask[client.StuckAnswer](api.ResetStuckWithResponse(p.ctx, client.StuckReset{Ids: c.IDs}))
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (c *entriesShowCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	a, err := ask[client.Entry](api.ShowEntry(p.ctx, c.ID))
+	a, err := ask[client.Entry](api.ShowEntryWithResponse(p.ctx, c.ID))
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (c *entriesHistoryCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	a, err := ask[client.History](api.ListEntryHistory(p.ctx, c.ID))
+	a, err := ask[client.History](api.ListEntryHistoryWithResponse(p.ctx, c.ID))
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (c *entriesPayloadsCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	a, err := ask[client.PayloadList](api.ListPayloads(p.ctx, c.ID))
+	a, err := ask[client.PayloadList](api.ListPayloadsWithResponse(p.ctx, c.ID))
 	if err != nil {
 		return err
 	}

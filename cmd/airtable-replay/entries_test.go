@@ -64,9 +64,9 @@ func TestEntriesAreReviewed(t *testing.T) {
 func TestPayloadsAreEditedByteForByte(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, apptest.Options{})
-	s.names["one"] = s.world.File(t, `{"order": {"id": "O-1", "status": "Shiped"}, "updated_at": "2026-10-02T08:00:00Z"}`, nil)
+	s.names["one"] = s.world.File(t, `{"order": {"id": "O-1", "status": "Packed"}, "updated_at": "2026-10-02T08:00:00Z"}`, nil)
 	s.say("entries", "edit", "{one}", "--reason", "a letter is missing")
-	s.env = append(s.env, `EDITOR=sed -i -e s/Shiped/Shipped/ -e '$a\'`) // which also ends the last line
+	s.env = append(s.env, `EDITOR=sed -i -e s/Packed/Shipped/ -e '$a\'`) // which also ends the last line
 	s.say("entries", "edit", "{one}", "--reason", "a letter is missing")
 	s.say("entries", "edit", "{one}", "--reason", "again")
 	s.say("entries", "payloads", "{one}")

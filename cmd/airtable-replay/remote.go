@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -48,9 +47,9 @@ func (c *remote) Validate() error {
 }
 
 // dial makes the client.
-func (c *remote) dial() (*client.Client, error) {
+func (c *remote) dial() (*client.ClientWithResponses, error) {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: answerPatience}
-	api, err := client.NewClient(strings.TrimRight(c.URL, "/"), client.WithHTTPClient(&http.Client{Transport: transport}),
+	api, err := client.NewClientWithResponses(strings.TrimRight(c.URL, "/"), client.WithHTTPClient(&http.Client{Transport: transport}),
 		client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
 			r.Header.Set("Authorization", "Bearer "+c.Token)
 			r.Header.Set("User-Agent", "airtable-replay/"+version())
@@ -69,22 +68,32 @@ type answer[T any] struct {
 	status int
 }
 
+// reply is an answer of the service as the generated client gives it.
+type reply interface {
+	GetBody() []byte
+	Status() string
+	StatusCode() int
+	ContentType() string
+}
+
 // ask reads an answer of the service. A problem becomes an error that says it in plain words.
-func ask[T any](resp *http.Response, err error) (answer[T], error) {
-	raw, err := readAnswer(resp, err)
+func ask[T any](r reply, err error) (answer[T], error) {
 	if err != nil {
-		return answer[T]{}, err
+		return answer[T]{}, unreachable(err)
 	}
-	a := answer[T]{raw: raw, status: resp.StatusCode}
-	if err := json.Unmarshal(raw, &a.value); err != nil {
-		return answer[T]{}, stranger(resp)
+	if r.StatusCode()/100 != 2 {
+		return answer[T]{}, refusalOf(r.Status(), r.ContentType(), r.GetBody())
+	}
+	a := answer[T]{raw: r.GetBody(), status: r.StatusCode()}
+	if err := json.Unmarshal(a.raw, &a.value); err != nil {
+		return answer[T]{}, stranger(r.Status())
 	}
 	return a, nil
 }
 
 // create asks for something to be made. Where the answer is lost it is asked for again under the same
 // key, so that nothing is made twice and nobody has to wonder.
-func create[T any](p *process, send func(key *client.IdempotencyKey) (*http.Response, error)) (answer[T], error) {
+func create[T any](p *process, send func(key *client.IdempotencyKey) (reply, error)) (answer[T], error) {
 	key := uuid.NewString()
 	for tries := 1; ; tries++ {
 		a, err := ask[T](send(&key))
@@ -97,22 +106,6 @@ func create[T any](p *process, send func(key *client.IdempotencyKey) (*http.Resp
 // createTries is how often something is asked for whose answers are lost.
 const createTries = 3
 
-// readAnswer reads the body of a good answer.
-func readAnswer(resp *http.Response, err error) ([]byte, error) {
-	if err != nil {
-		return nil, unreachable(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, unreachable(err)
-	}
-	if resp.StatusCode/100 != 2 {
-		return nil, refusalOf(resp, raw)
-	}
-	return raw, nil
-}
-
 // lostError says that no answer came, in one sentence that says what to check.
 type lostError struct {
 	at    string
@@ -122,6 +115,9 @@ type lostError struct {
 func unreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted; the service goes on with what it has accepted")
+	}
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("what answers there is not airtable-replay: %w: check AIRTABLE_REPLAY_URL", err)
 	}
 	lost := &lostError{at: "the service", cause: err}
 	if u, ok := errors.AsType[*url.Error](err); ok {
@@ -145,18 +141,18 @@ func (e *lostError) unsent() bool {
 }
 
 // stranger is for answers that are not of the service.
-func stranger(resp *http.Response) error {
-	return fmt.Errorf("what answers at %s://%s (%s) is not airtable-replay: check AIRTABLE_REPLAY_URL", resp.Request.URL.Scheme, resp.Request.URL.Host, resp.Status)
+func stranger(status string) error {
+	return fmt.Errorf("what answers there (%s) is not airtable-replay: check AIRTABLE_REPLAY_URL", status)
 }
 
 // problemError is a refusal of the service.
 type problemError struct{ client.Problem }
 
-func refusalOf(resp *http.Response, raw []byte) error {
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+func refusalOf(status, contentType string, body []byte) error {
+	kind, _, _ := mime.ParseMediaType(contentType)
 	var p client.Problem
-	if kind != "application/problem+json" || json.Unmarshal(raw, &p) != nil {
-		return stranger(resp)
+	if kind != "application/problem+json" || json.Unmarshal(body, &p) != nil {
+		return stranger(status)
 	}
 	return &problemError{p}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"airtable-replay/api/client"
@@ -108,18 +107,18 @@ func (c *runsStartCommand) Run(p *process) error {
 	return watch(p, &c.remote, api, started.value.ID)
 }
 
-func (c *runsStartCommand) start(p *process, api *client.Client, dry bool) (answer[client.Run], error) {
+func (c *runsStartCommand) start(p *process, api *client.ClientWithResponses, dry bool) (answer[client.Run], error) {
 	body := client.RunRequest{
 		Selector: c.selector(), Mode: given(client.Mode(c.Mode)), WithSiblings: given(c.WithSiblings), Limit: given(c.Limit),
 		RequestedBy: given(c.By), Note: given(c.Note), DryRun: given(dry),
 	}
-	return create[client.Run](p, func(key *client.IdempotencyKey) (*http.Response, error) {
-		return api.StartRun(p.ctx, &client.StartRunParams{IdempotencyKey: key}, body)
+	return create[client.Run](p, func(key *client.IdempotencyKey) (reply, error) {
+		return api.StartRunWithResponse(p.ctx, &client.StartRunParams{IdempotencyKey: key}, body)
 	})
 }
 
 // forecast makes a dry run and waits until it has judged every entry.
-func (c *runsStartCommand) forecast(p *process, api *client.Client) (answer[client.Run], error) {
+func (c *runsStartCommand) forecast(p *process, api *client.ClientWithResponses) (answer[client.Run], error) {
 	dry, err := c.start(p, api, true)
 	if err != nil {
 		return dry, err
@@ -130,7 +129,7 @@ func (c *runsStartCommand) forecast(p *process, api *client.Client) (answer[clie
 	if err != nil {
 		return dry, err
 	}
-	return ask[client.Run](api.ShowRun(p.ctx, dry.value.ID))
+	return ask[client.Run](api.ShowRunWithResponse(p.ctx, dry.value.ID))
 }
 
 // forecastText is what a run would come to.
@@ -194,7 +193,7 @@ func (c *runsListCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	a, err := ask[client.RunList](api.ListRuns(p.ctx, &client.ListRunsParams{Limit: &c.Limit, Cursor: given(c.Cursor)}))
+	a, err := ask[client.RunList](api.ListRunsWithResponse(p.ctx, &client.ListRunsParams{Limit: &c.Limit, Cursor: given(c.Cursor)}))
 	if err != nil {
 		return err
 	}
@@ -266,7 +265,7 @@ func (c *runsShowCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	a, err := ask[client.Run](api.ShowRun(p.ctx, c.ID))
+	a, err := ask[client.Run](api.ShowRunWithResponse(p.ctx, c.ID))
 	if err != nil {
 		return err
 	}

@@ -50,14 +50,14 @@ func (c *runsWatchCommand) Run(p *process) error {
 }
 
 // watch shows a run until it ends, and errs when it was not completed, or does not add up.
-func watch(p *process, c *remote, api *client.Client, id string) error {
+func watch(p *process, c *remote, api *client.ClientWithResponses, id string) error {
 	bar := newProgress(p, c.JSON)
 	err := follow(p, api, id, bar.draw)
 	bar.end()
 	if err != nil {
 		return err
 	}
-	a, err := ask[client.Run](api.ShowRun(p.ctx, id))
+	a, err := ask[client.Run](api.ShowRunWithResponse(p.ctx, id))
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func watch(p *process, c *remote, api *client.Client, id string) error {
 }
 
 // follow tells each state of a run until it has ended, over as many streams as it takes.
-func follow(p *process, api *client.Client, id string, tell func(client.Run)) error {
+func follow(p *process, api *client.ClientWithResponses, id string, tell func(client.Run)) error {
 	for tries := 0; ; tries++ {
 		finished, err := followOnce(p.ctx, api, id, func(r client.Run) {
 			tries = 0
@@ -102,7 +102,7 @@ func waitFor(ctx context.Context, d time.Duration) error {
 }
 
 // followOnce reads one stream; finished tells that the run has ended.
-func followOnce(ctx context.Context, api *client.Client, id string, tell func(client.Run)) (finished bool, err error) {
+func followOnce(ctx context.Context, api *client.ClientWithResponses, id string, tell func(client.Run)) (finished bool, err error) {
 	resp, err := api.WatchRun(ctx, id)
 	if err != nil {
 		return false, unreachable(err)
@@ -113,7 +113,7 @@ func followOnce(ctx context.Context, api *client.Client, id string, tell func(cl
 		if err != nil {
 			return false, unreachable(err)
 		}
-		return false, refusalOf(resp, raw)
+		return false, refusalOf(resp.Status, resp.Header.Get("Content-Type"), raw)
 	}
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, eventLimit)
@@ -180,7 +180,7 @@ func (c *runsCancelCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	a, err := ask[client.Run](api.CancelRun(p.ctx, c.ID, client.Order{Reason: given(c.Reason)}))
+	a, err := ask[client.Run](api.CancelRunWithResponse(p.ctx, c.ID, client.Order{Reason: given(c.Reason)}))
 	if err != nil {
 		return err
 	}
@@ -217,8 +217,11 @@ func (c *runsEvidenceCommand) Run(p *process) error {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		_, err := readAnswer(resp, nil)
-		return err
+		raw, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return unreachable(err)
+		}
+		return refusalOf(resp.Status, resp.Header.Get("Content-Type"), raw)
 	}
 	if c.Output != "" {
 		return save(p, c.Output, resp.Body)
