@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"net/http"
 	"testing"
-	"time"
 
 	"airtable-replay/internal/app/apptest"
 	"airtable-replay/internal/sandbox"
@@ -161,21 +160,44 @@ func TestStoryEditReidentifies(t *testing.T) {
 // a fact, what was edited is written, and each has its own values before (R2).
 func TestStoryEditUnderAnOpenWrite(t *testing.T) {
 	t.Parallel()
-	w := apptest.New(t, apptest.Options{SimulatedClock: true})
+	again := newSecondAttempt()
+	defer again.goOn()
+	again.armed.Store(true)
+	w := apptest.New(t, apptest.Options{Probe: again.probe})
 	id := w.File(t, apptest.Order("O-3", second, apptest.Doc{"status": "Shipped"}), nil)
 	w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Table: "Orders", Times: 1, Drop: true, AfterApply: true})
 	w.Press(t, id, nil)
-	apptest.Eventually(t, func() bool { return w.Writes() == 1 && w.Idle(t) }, "the write was sent")
+	<-again.due
 	status, e := w.Call(t, 0, http.MethodPost, "/v1/entries/"+id+"/reset", apptest.Doc{"reason": "to be mended"})
 	require.Equal(t, http.StatusOK, status, "%v", e)
 	edited(t, w, id, apptest.Order("O-3", second, apptest.Doc{"status": "Delivered"}))
 	w.Press(t, id, nil)
-	e = w.SettledInTime(t, id, 250*time.Millisecond)
+	again.goOn()
+	e = w.Settled(t, id)
 	apptest.RequireOutcome(t, e, "replayed", "")
 	require.Equal(t, apptest.Doc{"Status": "Shipped"}, apptest.Outcome(e)["values_before"])
 	require.Equal(t, "Delivered", w.OrderCells(t, "O-3")["Status"])
 	require.Equal(t, "2", number(len(w.CellChanges("recOrd00000000003", "Status"))))
 	require.Contains(t, events(t, w, id), "landed")
+}
+
+// An entry that an edit has made about another record goes alone: those that one decision sent to review
+// with it are about the former one (R11).
+func TestStoryEditLeavesTheReviewGroup(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t, apptest.Options{})
+	one := w.File(t, apptest.Order("O-2", second, shipped), nil)
+	two := w.File(t, apptest.Order("O-2", third, apptest.Doc{"status": "Delivered", "delivery_date": "2026-10-06"}), nil)
+	editDate(t, w, "2026-10-20")
+	w.Finished(t, w.RunIDs(t, nil, one, two))
+	for _, id := range []string{one, two} {
+		apptest.RequireOutcome(t, w.Entry(t, id), "needs_review", "shared_field_changed")
+	}
+	edited(t, w, one, apptest.Order("O-3", second, shipped))
+	apptest.RequireOutcome(t, w.Replay(t, one, nil), "replayed", "")
+	require.Equal(t, "Shipped", w.OrderCells(t, "O-3")["Status"])
+	require.Equal(t, []string{"filed", "claimed", "settled"}, events(t, w, two), "nobody pressed it")
+	require.Equal(t, "Pending", w.OrderCells(t, "O-2")["Status"])
 }
 
 // A mended entry is not hopeless: its failures count anew (O3).

@@ -378,38 +378,49 @@ func TestStoryRestoreOfAMergedWrite(t *testing.T) {
 // out all the same, and nothing is written back twice.
 func TestStoryHaltUnderAnUnansweredRestore(t *testing.T) {
 	t.Parallel()
-	armed, again, halted := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	goOn := sync.OnceFunc(func() { close(halted) })
-	defer goOn()
-	var sent, stopped atomic.Bool
-	w, id := replayed(t, apptest.Options{Replicas: 2, Probe: func(_ context.Context, step pass.Step, _ []string) {
-		select {
-		case <-armed:
-		default:
-			return
-		}
-		if step == pass.StepAnswered {
-			sent.Store(true)
-		}
-		if step == pass.StepTaken && sent.Load() && stopped.CompareAndSwap(false, true) {
-			close(again) // the next attempt is due: its read will tell
-			<-halted
-		}
-	}})
-	close(armed)
+	again := newSecondAttempt()
+	defer again.goOn()
+	w, id := replayed(t, apptest.Options{Replicas: 2, Probe: again.probe})
+	again.armed.Store(true)
 	w.Fault(t, sandbox.Fault{Method: http.MethodPatch, Table: "Orders", Times: 1, Drop: true, AfterApply: true})
 	run := restore(t, w, id)
-	<-again
+	<-again.due
 	call(t, w, http.MethodPost, "/v1/bases/orders/halt", apptest.Doc{"reason": "a migration"})
 	got := w.Finished(t, run)
 	require.Equal(t, []any{"stopped", "base_halted"}, []any{got["status"], got["reason"]})
 	require.Equal(t, "restore_released", lastLine(t, w, id)["event"])
 	require.Contains(t, lastLine(t, w, id)["note"], "A write was under way")
-	goOn()
+	again.goOn()
 	apptest.Eventually(t, func() bool { return lastLine(t, w, id)["event"] == "restored" }, "the landing is told")
 	call(t, w, http.MethodPost, "/v1/bases/orders/resume", nil)
 	require.Equal(t, "/problems/already-restored", refusedRestore(t, w, id)["type"])
 	require.Len(t, w.CellChanges(restored2, "Status"), 2)
 	older := w.File(t, apptest.Order("O-2", "2026-10-01T08:00:00Z", apptest.Doc{"status": "Delivered"}), nil)
 	apptest.RequireOutcome(t, w.Replay(t, older, nil), "needs_review", "restored")
+}
+
+// secondAttempt holds a pass up, once armed, that comes back to a write which was sent and not answered:
+// just before its read will tell what became of it.
+type secondAttempt struct {
+	armed, sent, held atomic.Bool
+	due               chan struct{} // closed when the pass is held up
+	goOn              func()
+	released          chan struct{}
+}
+
+func newSecondAttempt() *secondAttempt {
+	a := &secondAttempt{due: make(chan struct{}), released: make(chan struct{})}
+	a.goOn = sync.OnceFunc(func() { close(a.released) })
+	return a
+}
+
+func (a *secondAttempt) probe(_ context.Context, step pass.Step, _ []string) {
+	switch {
+	case !a.armed.Load():
+	case step == pass.StepAnswered:
+		a.sent.Store(true)
+	case step == pass.StepTaken && a.sent.Load() && a.held.CompareAndSwap(false, true):
+		close(a.due)
+		<-a.released
+	}
 }

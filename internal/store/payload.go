@@ -86,7 +86,9 @@ func (s *Store) insertRevision(ctx context.Context, e deadletter.Entry, p Payloa
 				target_id = coalesce(@target_id, target_id), source_version = CASE WHEN @identified THEN @source_version ELSE source_version END,
 				version = CASE WHEN @identified THEN @version ELSE version END, version_sort = CASE WHEN @identified THEN @version_sort::numeric ELSE version_sort END,
 				source_updated_at = CASE WHEN @identified THEN @updated::timestamptz ELSE source_updated_at END,
-				wrote_version = CASE WHEN target_id IS DISTINCT FROM coalesce(@target_id, target_id) THEN '' ELSE wrote_version END -- it says nothing of another record
+				-- neither says anything of another record
+				wrote_version = CASE WHEN target_id IS DISTINCT FROM coalesce(@target_id, target_id) THEN '' ELSE wrote_version END,
+				review_group = CASE WHEN target_id IS DISTINCT FROM coalesce(@target_id, target_id) THEN NULL ELSE review_group END
 			WHERE id = @id RETURNING id, status
 		)
 		INSERT INTO entry_history (entry_id, event, from_status, to_status, actor, note, detail)
