@@ -12,7 +12,7 @@ import (
 )
 
 // events opens a run's stream and gives its events one by one.
-func (p *person) events(run string) (next func() (event, data string), end func()) {
+func (p *person) events(run string) (next func() (event, data string)) {
 	p.t.Helper()
 	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.url+"/runs/"+run+"/events", nil)
 	require.NoError(p.t, err)
@@ -20,6 +20,7 @@ func (p *person) events(run string) (next func() (event, data string), end func(
 	require.NoError(p.t, err)
 	require.Equal(p.t, http.StatusOK, resp.StatusCode)
 	require.Equal(p.t, "text/event-stream", resp.Header.Get("Content-Type"))
+	p.t.Cleanup(func() { _ = resp.Body.Close() }) // it may have been cut
 	lines := bufio.NewScanner(resp.Body)
 	return func() (event, data string) {
 		for lines.Scan() {
@@ -35,7 +36,7 @@ func (p *person) events(run string) (next func() (event, data string), end func(
 			}
 		}
 		return "", ""
-	}, func() { require.NoError(p.t, resp.Body.Close()) }
+	}
 }
 
 func TestProgressComesLive(t *testing.T) {
@@ -43,8 +44,7 @@ func TestProgressComesLive(t *testing.T) {
 	w := apptest.New(t, apptest.Options{NoStart: true})
 	p := loggedIn(t, w.URLs[0], w.Token)
 	run := w.RunIDs(t, nil, w.File(t, order("O-1", "Shipped", "2026-10-05"), nil), w.File(t, order("O-2", "Shipped", "2026-10-05"), nil))
-	next, end := p.events(run)
-	defer end()
+	next := p.events(run)
 	event, data := next()
 	require.Equal(t, "progress", event)
 	require.Contains(t, answer{body: data}.words(), "0 of 2")
@@ -64,8 +64,7 @@ func TestStreamsEndWhenTheServiceStops(t *testing.T) {
 	w := apptest.New(t, apptest.Options{Replicas: 2, NoStart: true})
 	p := loggedIn(t, w.URLs[1], w.Token)
 	run := w.RunIDs(t, nil, w.File(t, order("O-1", "Shipped", "2026-10-05"), nil))
-	next, end := p.events(run)
-	defer end()
+	next := p.events(run)
 	event, _ := next()
 	require.Equal(t, "progress", event)
 	_, err := w.DB.Pool.Exec(t.Context(), `UPDATE base SET paused_until = replay_now() + interval '1 hour'`)

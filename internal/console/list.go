@@ -182,7 +182,7 @@ func (k *console) orderMany(v *visit) error {
 		here = &url.URL{Path: "/entries"}
 	}
 	q := here.Query()
-	ids := v.r.PostForm["id"]
+	ids := v.sent()["id"]
 	if len(ids) == 0 {
 		return k.list(v, http.StatusUnprocessableEntity, q, &alert{Message: "No entry is ticked. Tick some and try again."}, nil)
 	}

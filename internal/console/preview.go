@@ -183,7 +183,7 @@ func (k *console) pressOf(v *visit, id string) (replay.Press, error) {
 		f.required("reason", p.Reason, maxReason)
 	}
 	if p.Mode == deadletter.ChosenFields {
-		p.Fields = v.r.PostForm["field"]
+		p.Fields = v.sent()["field"]
 	}
 	if p.Mode == deadletter.ChosenFields || p.Mode == deadletter.Overwrite {
 		p.Expect = f.expected(v.field("expect"), p)

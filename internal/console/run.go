@@ -118,7 +118,7 @@ func selectorQuery(s deadletter.Selector) url.Values {
 func (k *console) startRun(v *visit) error {
 	var f faults
 	r := replay.RunRequest{
-		Selector: readSelector(&f, v.r.PostForm), Mode: oneOf(&f, "mode", v.field("mode"), runModes), WithSiblings: v.field("with_siblings") != "",
+		Selector: readSelector(&f, v.sent()), Mode: oneOf(&f, "mode", v.field("mode"), runModes), WithSiblings: v.field("with_siblings") != "",
 		DryRun: v.field("do") == "forecast", RequestedBy: v.who(), Note: f.text("note", v.field("note"), maxReason), Admin: v.allows(scopeAdmin),
 	}
 	if r.Mode == "" {
@@ -140,7 +140,7 @@ func (k *console) startRun(v *visit) error {
 	}
 	if status := statusOf(err); status < http.StatusInternalServerError {
 		wrong := alertOf(v.r.Context(), err)
-		return k.plan(v, status, v.r.PostForm, &wrong)
+		return k.plan(v, status, v.sent(), &wrong)
 	}
 	return err
 }

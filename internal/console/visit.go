@@ -67,6 +67,11 @@ func (v *visit) param(name string) string {
 // field is one value of the form that was sent.
 func (v *visit) field(name string) string { return v.r.PostFormValue(name) }
 
+// sent is the form that was sent.
+func (v *visit) sent() url.Values {
+	return v.r.PostForm //nolint:forbidigo // the form of a request, not the call of a client
+}
+
 // follow sends the person on to another page of ours.
 func (v *visit) follow(path string) error {
 	http.Redirect(v.w, v.r, path, http.StatusSeeOther)

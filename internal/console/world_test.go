@@ -28,7 +28,7 @@ func stocked(t *testing.T, o apptest.Options) *apptest.World {
 	}{
 		{"transient_exhausted", "Airtable answered 503 five times: Service Temporarily Unavailable", 503, 24, 100, 3 * time.Hour, 7 * time.Minute},
 		{"no_response_exhausted", "No answer within 20 s, five times", 0, 7, 200, 4 * time.Hour, 11 * time.Minute},
-		{"invalid_option", `Status: "Shiped" is no option; the nearest is "Shipped"`, 422, 3, 300, 8 * time.Hour, 5 * time.Hour},
+		{"invalid_option", `Status: "Posted" is no option; the nearest is "Pending"`, 422, 3, 300, 8 * time.Hour, 5 * time.Hour},
 	} {
 		for i := range group.entries {
 			at := day.Add(group.from + time.Duration(i)*group.step)

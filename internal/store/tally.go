@@ -137,16 +137,24 @@ func (s *Store) CountEntries(ctx context.Context, f Filter, bound int) (n int, e
 	return n, interpretError("count entries", err)
 }
 
-// SumTally sums up the lines of the tally. Every process may do so at any time.
+// SumTally sums up the lines of the tally. Every process may do so at any time; one does, and the others
+// leave it to that one.
 func (s *Store) SumTally(ctx context.Context) error {
-	const sumTally = `
-		WITH gone AS (
-			DELETE FROM entry_tally WHERE (grain, status, reason_code, source_system, target_table, hour) IN (
-				SELECT grain, status, reason_code, source_system, target_table, hour FROM entry_tally GROUP BY 1, 2, 3, 4, 5, 6 HAVING count(*) > 1)
-			RETURNING *
-		)
-		INSERT INTO entry_tally SELECT grain, status, reason_code, source_system, target_table, hour, sum(entries) FROM gone
-		GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(entries) <> 0`
-	_, err := s.db(ctx).Exec(ctx, sumTally)
+	err := s.InTx(ctx, func(ctx context.Context) error {
+		var mine bool
+		if err := s.db(ctx).QueryRow(ctx, `SELECT pg_try_advisory_xact_lock(hashtext('entry_tally'))`).Scan(&mine); err != nil || !mine {
+			return err
+		}
+		const sumTally = `
+			WITH gone AS (
+				DELETE FROM entry_tally WHERE (grain, status, reason_code, source_system, target_table, hour) IN (
+					SELECT grain, status, reason_code, source_system, target_table, hour FROM entry_tally GROUP BY 1, 2, 3, 4, 5, 6 HAVING count(*) > 1)
+				RETURNING *
+			)
+			INSERT INTO entry_tally SELECT grain, status, reason_code, source_system, target_table, hour, sum(entries) FROM gone
+			GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(entries) <> 0`
+		_, err := s.db(ctx).Exec(ctx, sumTally)
+		return err
+	})
 	return interpretError("sum tally", err)
 }
