@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"airtable-replay/internal/app/apptest"
 	"airtable-replay/internal/pass"
@@ -158,6 +159,30 @@ func TestStoryCancelUnderAFailingWrite(t *testing.T) {
 	apptest.RequireOutcome(t, e, "", "cancelled")
 	require.Contains(t, e["flags"], "may_have_been_written")
 	require.Len(t, w.WriteRequests(), 1)
+}
+
+// What was about to be written when its run was cancelled, by a process that died then, is looked for and
+// goes back; nobody writes it after the cancel (B1, R2).
+func TestStoryCancelUnderADeath(t *testing.T) {
+	t.Parallel()
+	probe, died, bury := dieAt(pass.StepIntended)
+	defer bury()
+	w := apptest.New(t, apptest.Options{Replicas: 2, Probe: probe, SimulatedClock: true})
+	id := w.File(t, apptest.Order("O-3", second, shipped), nil)
+	run := w.RunIDs(t, nil, id)
+	<-died
+	status, answer := w.Call(t, 0, "POST", "/v1/runs/"+run+"/cancel", nil)
+	require.Equal(t, http.StatusOK, status, "%v", answer)
+	require.Nil(t, answer["finished_at"], "its write may be under way")
+	// The lease runs out, then whatever was sent can no longer land.
+	w.Advance(t, 30*time.Second)
+	w.Advance(t, 30*time.Second)
+	requireCounts(t, w.Finished(t, run)["counts"].(apptest.Doc), map[string]int{"claimed": 1, "released": 1})
+	e := w.Entry(t, id)
+	require.Equal(t, "pending_review", e["status"])
+	apptest.RequireOutcome(t, e, "", "cancelled")
+	require.NotContains(t, e["flags"], "may_have_been_written", "it is known not to have landed")
+	require.Empty(t, w.WriteRequests())
 }
 
 // Runs take turns, and a press goes before all of them, so that nobody waits behind a large run (R8).

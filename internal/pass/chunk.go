@@ -105,11 +105,39 @@ func unknownSource(name string) *deadletter.Problem {
 // work takes the chunk through all hops. What fails on the way is stored by the hop that met it.
 func (w *chunk) work(ctx context.Context) error {
 	for _, hop := range []func(context.Context) error{
-		w.settleKnown, w.prepare, w.read, w.observe, w.decide, w.reextract, w.send,
+		w.settleKnown, w.prepare, w.read, w.observe, w.releaseEnded, w.decide, w.reextract, w.send,
 	} {
 		if err := hop(ctx); err != nil || w.done {
 			return err
 		}
+	}
+	return nil
+}
+
+// releaseEnded gives back what belongs to a run that has ended meanwhile, once it is known what became of its
+// earlier writes: the pass that was to record their outcome may have died (B1, R2).
+func (w *chunk) releaseEnded(ctx context.Context) error {
+	var ids []string
+	for _, it := range w.live() {
+		for _, m := range it.members {
+			if m.RunEnded {
+				ids = append(ids, m.ID)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	var gone []string
+	if err := w.fenced(func() (err error) {
+		gone, err = w.Store.ReleaseEnded(ctx, w.hold.Lease, ids)
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, it := range w.live() {
+		it.members = slices.DeleteFunc(it.members, func(m *member) bool { return slices.Contains(gone, m.ID) })
+		it.closed = it.closed || len(it.members) == 0
 	}
 	return nil
 }

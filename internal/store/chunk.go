@@ -59,6 +59,7 @@ type Member struct {
 	Filed          deadletter.Version // as the filer gave it, for a payload that holds none
 	LandedIntent   string             // a write of this entry that landed while nobody held it
 	RunID          string
+	RunEnded       bool // the run was cancelled or stopped before a pass got to the entry
 	By             string
 	Alone          bool
 	Flags          []string

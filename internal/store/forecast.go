@@ -114,7 +114,7 @@ func (s *Store) loadForecast(ctx context.Context, run string, refs []RecordRef) 
 	l.Now = l.Now.UTC()
 	const loadForecast = `
 		SELECT f.record_key, e.id::text, e.claim, e.payload_revision, e.source_system, e.operation, e.raw_payload, e.first_attempt_at, e.seq, r.mode, '{}'::text[], NULL::json,
-			0, 0, '', e.wrote_version, coalesce(e.landed_intent::text, ''), '', '', false, e.flags, e.version
+			0, 0, '', e.wrote_version, coalesce(e.landed_intent::text, ''), '', '', false, e.flags, e.version, false
 		FROM forecast f JOIN entry e ON e.id = f.entry_id JOIN run r ON r.id = f.run_id
 		WHERE f.run_id = $1::uuid AND f.target_table = $2 AND f.record_key = ANY ($3) AND f.outcome = '' ORDER BY f.version_sort NULLS FIRST, f.seq LIMIT $4`
 	rows, err := s.db(ctx).Query(ctx, loadForecast, run, l.Target, l.keys(), chunkMembers)

@@ -55,34 +55,48 @@ func (s *Store) releaseEnded(ctx context.Context, wait []Postpone) error {
 	var ids []string
 	for _, p := range wait {
 		for _, m := range p.Members {
-			switch m.Kind {
-			case deadletter.MemberEntry:
+			if m.Kind == deadletter.MemberEntry {
 				ids = append(ids, m.ID)
-			case deadletter.MemberRestore:
-				if err := s.releaseEndedRestore(ctx, m.ID); err != nil {
-					return err
-				}
-			case deadletter.MemberWrite:
 			}
 		}
 	}
+	_, err := s.giveBackEnded(ctx, ids)
+	return err
+}
+
+// ReleaseEnded gives back those of some entries whose run was cancelled or stopped before a pass got to
+// them, and returns which (B1).
+func (s *Store) ReleaseEnded(ctx context.Context, l Lease, ids []string) (released []string, err error) {
 	if len(ids) == 0 {
-		return nil
+		return nil, nil
+	}
+	err = s.fenced(ctx, l, func(ctx context.Context) error {
+		released, err = s.giveBackEnded(ctx, ids)
+		return err
+	})
+	return released, interpretError("release entries of ended runs", err)
+}
+
+func (s *Store) giveBackEnded(ctx context.Context, ids []string) (released []string, err error) {
+	if len(ids) == 0 {
+		return nil, nil
 	}
 	const endedRuns = `SELECT DISTINCT r.reason FROM entry e JOIN run r ON r.id = e.run_id
 		WHERE e.id = ANY ($1::uuid[]) AND e.status = 'replaying' AND r.status IN ('cancelled', 'stopped')`
 	reasons, err := s.idsOf(ctx, "find ended runs", endedRuns, ids)
 	for _, reason := range reasons {
-		if _, err := s.giveBack(ctx, giveBack{
+		given, err := s.giveBack(ctx, giveBack{
 			transition: deadletter.TransitionReleased, reason: deadletter.Reason(reason), actor: "service",
-			note:  "The run had ended when another attempt at this entry was due.",
+			note:  "The run had ended when its turn came.",
 			where: "e.id = ANY (@waiting::uuid[]) AND EXISTS (SELECT 1 FROM run r WHERE r.id = e.run_id AND r.status IN ('cancelled', 'stopped') AND r.reason = @reason)",
 			args:  pgx.NamedArgs{"waiting": ids},
-		}); err != nil {
-			return err
+		})
+		if err != nil {
+			return nil, err
 		}
+		released = append(released, given...)
 	}
-	return err
+	return released, err
 }
 
 func (s *Store) giveUpOne(ctx context.Context, g GivenUp) error {

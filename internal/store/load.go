@@ -134,7 +134,8 @@ func (s *Store) loadWrites(ctx context.Context, base string, l *loading) error {
 func (s *Store) loadEntries(ctx context.Context, base string, l *loading) error {
 	loadEntries := `
 		SELECT w.record_key, w.id::text, w.claim, w.payload_revision, w.source_system, w.operation, w.raw_payload, w.first_attempt_at, w.seq, w.mode, w.chosen, w.expect,
-			w.tries, coalesce(w.last_status, 0), w.last_error, w.wrote_version, coalesce(w.landed_intent::text, ''), coalesce(w.run_id::text, ''), w.requested_by, w.alone, w.flags, w.version
+			w.tries, coalesce(w.last_status, 0), w.last_error, w.wrote_version, coalesce(w.landed_intent::text, ''), coalesce(w.run_id::text, ''), w.requested_by, w.alone, w.flags, w.version,
+			EXISTS (SELECT 1 FROM run r WHERE r.id = w.run_id AND r.status IN ('cancelled', 'stopped'))
 		FROM ` + within("entry", "replaying", "w.version_sort NULLS FIRST, w.seq")
 	rows, err := s.db(ctx).Query(ctx, loadEntries, l.args(base))
 	if err != nil {
@@ -159,7 +160,7 @@ func scanMember(row pgx.CollectableRow) (e keyedMember, err error) {
 	var expect []byte
 	var wrote, version string
 	err = row.Scan(&e.Key, &e.ID, &e.Claim, &e.Revision, &e.Source, &e.Operation, &e.RawPayload, &e.FirstAttemptAt, &e.Order, &e.Mode, &e.Chosen, &expect,
-		&e.Tries, &e.LastStatus, &e.LastError, &wrote, &e.LandedIntent, &e.RunID, &e.By, &e.Alone, &e.Flags, &version)
+		&e.Tries, &e.LastStatus, &e.LastError, &wrote, &e.LandedIntent, &e.RunID, &e.By, &e.Alone, &e.Flags, &version, &e.RunEnded)
 	if err != nil {
 		return e, err
 	}
