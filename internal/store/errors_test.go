@@ -124,7 +124,8 @@ func TestDeadlockIsTriedOnceMore(t *testing.T) {
 	}
 	wg.Wait()
 	require.NoError(t, errors.Join(errs...))
-	require.Equal(t, 3, tries[0]+tries[1], "one of them lost, once")
+	require.Contains(t, []int{3, 4}, tries[0]+tries[1], "one of them lost; then, on a busy machine, the other may have")
+	require.LessOrEqual(t, max(tries[0], tries[1]), 2, "each is tried once more at most")
 
 	n := 0
 	err := s.InTx(t.Context(), func(context.Context) error {
