@@ -53,7 +53,7 @@ func (b *browser) lookAround(t *testing.T, source string, on screen) {
 	look("/?first_attempt_from=2026-10-02T03:00:00Z&first_attempt_to=2026-10-02T05:00:00Z", "overview-window", "document.querySelector('.selected')")
 	look("/entries?status=pending_review", "list", "document.querySelectorAll('[data-row]').length > 20")
 	look("/entries?q=nothing-like-this", "list-empty", "document.querySelector('.empty')")
-	look("/entries/"+hand, "entry", "document.querySelector('.fields')")
+	look("/entries/"+hand, "entry", "document.querySelector('#decide .fields')")
 	look("/entries/"+hand+"/payload", "edit", "true")
 	look("/runs/new?reason=transient_exhausted&source=order-system", "plan", "true")
 	look("/runs", "runs-empty", "true")
@@ -63,7 +63,7 @@ func (b *browser) lookAround(t *testing.T, source string, on screen) {
 	look("/entries/nowhere", "wrong", "document.querySelector('.alert')")
 
 	w.Replay(t, hand, nil)
-	look("/entries/"+hand, "entry-review", "document.querySelector('#account')")
+	look("/entries/"+hand, "entry-review", "document.querySelector('#account') && document.querySelector('#decide .fields')")
 	w.Replay(t, hand, apptest.Doc{"mode": "unchanged_fields"})
 	look("/entries/"+hand, "entry-resolved", "document.querySelector('#account')")
 	look("/entries/"+hand+"/restore", "restore", "document.querySelector('.fields')")
