@@ -158,7 +158,7 @@ func TestB118LostDatabaseConnections(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t, apptest.Options{Config: apptest.Change(t, apptest.DefaultConfig, "requests_per_second: 200", "requests_per_second: 20")})
 	var ids []string
-	for i := range 60 {
+	for i := range 40 {
 		place(t, w, fmt.Sprint("D-", i))
 		ids = append(ids, w.File(t, apptest.Order(fmt.Sprint("D-", i), second, shipped), nil))
 	}
@@ -172,7 +172,7 @@ func TestB118LostDatabaseConnections(t *testing.T) {
 		status, r := w.Call(t, 0, "GET", "/v1/runs/"+run, nil)
 		return status == http.StatusOK && r["finished_at"] != nil
 	}, "the run is over")
-	requireCounts(t, w.Finished(t, run)["counts"].(apptest.Doc), map[string]int{"replayed": 60})
+	requireCounts(t, w.Finished(t, run)["counts"].(apptest.Doc), map[string]int{"replayed": 40})
 	status, _ := w.Call(t, 0, "GET", "/readyz", nil)
 	require.Equal(t, http.StatusOK, status)
 }

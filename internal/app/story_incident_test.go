@@ -27,7 +27,7 @@ type incident struct {
 // dies: its totals add up and equal what the emulator saw, and nothing newer was overwritten (B2–B5).
 func TestStoryIncident(t *testing.T) {
 	t.Parallel()
-	incident{records: 60, entries: 250, edits: 12, writes: 12, faults: 8, perSecond: 200}.play(t)
+	incident{records: 45, entries: 160, edits: 10, writes: 10, faults: 8, perSecond: 200}.play(t)
 }
 
 // BenchmarkIncident is TestStoryIncident at its full size: 5,000 entries over 1,200 records.
