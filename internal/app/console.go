@@ -25,7 +25,7 @@ func (a *App) withConsole(o Options, api http.Handler) (http.Handler, error) {
 	}
 	a.queueUI = queue
 	c := console.Config{
-		Sessions: a.Store, Tally: a.Store, Entries: a.Replay, Presses: a.Replay, Reviews: a.Replay, Runs: a.Replay, Bases: a.Replay,
+		Sessions: a.Store, Tally: a.Store, RunTally: a.Store, Entries: a.Replay, Presses: a.Replay, Reviews: a.Replay, Runs: a.Replay, Bases: a.Replay,
 		Bulk: a.Replay, Payloads: a.Replay, Restores: a.Replay, Stuck: a.Replay, Checks: a.Live, URL: o.ConsoleURL, Queue: queue, Logger: o.Logger, Version: o.Version,
 		Draining: a.draining,
 		Doctor: func(ctx context.Context) (doctor.Report, error) {
@@ -40,7 +40,7 @@ func (a *App) withConsole(o Options, api http.Handler) (http.Handler, error) {
 		return nil, err
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if console.Serves(r.URL.Path) {
+		if console.Serves(r) {
 			pages.ServeHTTP(w, r)
 			return
 		}

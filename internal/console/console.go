@@ -19,6 +19,7 @@ import (
 type Config struct {
 	Sessions sessionStore
 	Tally    tallyStore
+	RunTally runTally
 	Entries  entryService
 	Presses  pressService
 	Reviews  reviewService
@@ -53,20 +54,23 @@ type console struct {
 	assets map[string]asset
 }
 
-// Serves tells whether a path is one of the console's; all others are the API's.
-func Serves(path string) bool {
-	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+// Serves tells whether a request is the console's; all others are the API's. A browser that looks for a
+// path that nobody has is told so by a page.
+func Serves(r *http.Request) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	switch first {
 	case "", "login", "logout", "entries", "runs", "bases", "stuck", "connect", "assets", "river":
 		return true
+	case "v1", "healthz", "readyz", "metrics", "openapi.yaml":
+		return false
 	}
-	return false
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // New builds the console. Its error names what the configuration lacks, or the template at fault.
 func New(c Config) (http.Handler, error) {
 	for name, service := range map[string]any{
-		"Sessions": c.Sessions, "Tally": c.Tally, "Entries": c.Entries, "Presses": c.Presses, "Reviews": c.Reviews,
+		"Sessions": c.Sessions, "Tally": c.Tally, "RunTally": c.RunTally, "Entries": c.Entries, "Presses": c.Presses, "Reviews": c.Reviews,
 		"Runs": c.Runs, "Bases": c.Bases, "Bulk": c.Bulk, "Payloads": c.Payloads, "Restores": c.Restores, "Stuck": c.Stuck, "Checks": c.Checks,
 	} {
 		if service == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"airtable-replay/internal/deadletter"
@@ -59,15 +60,29 @@ func (k *console) list(v *visit, status int, q url.Values, wrong *alert, done *b
 	if err != nil {
 		return err
 	}
+	reasons, err := k.reasonsOnFile(v.r.Context(), filter.Reason)
+	if err != nil {
+		return err
+	}
 	data := listView{
 		Filter: filter, Window: window{From: filter.FirstAttemptFrom, To: filter.FirstAttemptTo}, Entries: entries, Count: -1,
-		Chips: chips(filter), Statuses: allStatuses, Outcomes: deadletter.Outcomes(), Reasons: deadletter.Reasons(), Alert: wrong, Bulk: done,
+		Chips: chips(filter), Statuses: allStatuses, Outcomes: deadletter.Outcomes(), Reasons: reasons, Alert: wrong, Bulk: done,
 	}
 	if data.Count, data.More, err = k.countOf(v.r.Context(), filter); err != nil {
 		return err
 	}
 	data.address(filter, page, next)
 	return k.render(v, status, "list", data)
+}
+
+// reasonsOnFile lists what the filter by reason offers: the reasons that some entry was filed for, and the
+// one that is chosen.
+func (k *console) reasonsOnFile(ctx context.Context, chosen deadletter.Reason) ([]deadletter.Reason, error) {
+	found, err := k.Tally.ReasonsOnFile(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(deadletter.Reasons(), func(r deadletter.Reason) bool { return r != chosen && !slices.Contains(found, r) }), nil
 }
 
 // countOf counts the entries of a filter: all of them where the tally tells, else up to a bound; more says

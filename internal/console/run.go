@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -9,13 +10,15 @@ import (
 
 	"airtable-replay/internal/deadletter"
 	"airtable-replay/internal/replay"
+	"airtable-replay/internal/store"
 )
 
 // runsView is one page of the list of runs.
 type runsView struct {
-	Runs  []deadletter.Run
-	Next  string
-	First string
+	Runs     []deadletter.Run
+	Subjects map[string]*store.Subject // of runs over one entry, by the run's ID
+	Next     string
+	First    string
 }
 
 func (k *console) listRuns(v *visit) error {
@@ -28,7 +31,11 @@ func (k *console) listRuns(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := runsView{Runs: runs}
+	subjects, err := k.RunTally.SubjectsOf(v.r.Context(), runs)
+	if err != nil {
+		return err
+	}
+	data := runsView{Runs: runs, Subjects: subjects}
 	if next != "" {
 		data.Next = "/runs?" + url.Values{"cursor": {next}}.Encode()
 	}
@@ -54,6 +61,9 @@ type planView struct {
 
 // Modes lists the modes of a run.
 func (planView) Modes() []deadletter.Mode { return runModes }
+
+// Matching is the list of what a selector without IDs matches, whatever its status.
+func (p planView) Matching() string { return "/entries?" + p.Hidden.Encode() }
 
 func (k *console) planRun(v *visit) error {
 	return k.plan(v, http.StatusOK, v.r.URL.Query(), nil)
@@ -152,6 +162,7 @@ type runView struct {
 	Total    int // entries claimed, or selected by a dry run
 	Done     int
 	Outcomes []tallyView
+	Why      []whyView     // entries that were not written
 	Skipped  []reasonTally // fields left out, by reason
 	Hidden   url.Values    // the selector, for the run after a forecast
 	Alert    *alert
@@ -162,6 +173,27 @@ type tallyView struct {
 	Words, Tone string
 	Entries     int
 	List        string // empty: there is no list of them
+}
+
+// whyView counts the entries of a run that came out one way for one reason.
+type whyView struct {
+	Words   string
+	Reason  deadletter.Reason
+	Entries int
+	List    string
+}
+
+func whyViews(run string, found []store.Why) []whyView {
+	out := make([]whyView, 0, len(found))
+	for _, w := range found {
+		v := whyView{Words: "Given back", Reason: w.Reason, Entries: w.Entries, List: "/entries?" + url.Values{"run": {run}}.Encode()}
+		if w.Outcome != "" {
+			v.Words = outcomeWord(w.Outcome)
+			v.List += "&" + url.Values{"outcome": {string(w.Outcome)}}.Encode()
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 // reasonTally counts by reason.
@@ -183,6 +215,14 @@ func (r runView) Restore() bool { return r.Run.Kind == deadletter.RunRestore }
 
 // Written is how many entries were written, whole or in part.
 func (r runView) Written() int { return r.Run.Counts.Replayed + r.Run.Counts.PartiallyReplayed }
+
+// runViewOf is the view of a run with why entries of it were not written.
+func (k *console) runViewOf(ctx context.Context, r deadletter.Run) (runView, error) {
+	d := newRunView(r)
+	found, err := k.RunTally.CountWhy(ctx, r)
+	d.Why = whyViews(r.ID, found)
+	return d, err
+}
 
 func newRunView(r deadletter.Run) runView {
 	d := runView{Run: r, Total: r.Counts.Claimed, Done: r.Counts.Settled(), Chips: chips(replay.Filter{
@@ -240,7 +280,10 @@ func (k *console) run(v *visit, status int, wrong *alert) error {
 	if err != nil {
 		return err
 	}
-	data := newRunView(r)
+	data, err := k.runViewOf(v.r.Context(), r)
+	if err != nil {
+		return err
+	}
 	data.Alert = wrong
 	return k.render(v, status, "run", data)
 }

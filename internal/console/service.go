@@ -28,6 +28,12 @@ type tallyStore interface {
 	CountStatuses(ctx context.Context) (map[deadletter.Status]int, error)
 	// CountEntries counts no further than to the bound.
 	CountEntries(ctx context.Context, f store.Filter, bound int) (int, error)
+	ReasonsOnFile(ctx context.Context) ([]deadletter.Reason, error)
+}
+
+type runTally interface {
+	CountWhy(ctx context.Context, r deadletter.Run) ([]store.Why, error)
+	SubjectsOf(ctx context.Context, rs []deadletter.Run) (map[string]*store.Subject, error)
 }
 
 type entryService interface {

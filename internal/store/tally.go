@@ -118,6 +118,16 @@ func (s *Store) CountStatuses(ctx context.Context) (map[deadletter.Status]int, e
 	return out, interpretError("count statuses", err)
 }
 
+// ReasonsOnFile lists the reasons for which any entry was filed, in no order.
+func (s *Store) ReasonsOnFile(ctx context.Context) ([]deadletter.Reason, error) {
+	rows, err := s.db(ctx).Query(ctx, `SELECT reason_code FROM entry_tally WHERE grain = 1 GROUP BY 1 HAVING sum(entries) > 0`)
+	if err != nil {
+		return nil, interpretError("list reasons", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[deadletter.Reason])
+	return found, interpretError("list reasons", err)
+}
+
 // CountEntries counts the entries of a filter, but no further than to a bound.
 func (s *Store) CountEntries(ctx context.Context, f Filter, bound int) (n int, err error) {
 	if err := f.check(); err != nil {
