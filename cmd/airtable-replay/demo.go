@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
 )
 
 // storyTimeout is after how long a scene that waits for its outcome is given up; the story takes seconds.
@@ -119,7 +121,7 @@ func invite(w io.Writer, stage *stage, play *play) error {
   Airtable  %s   an emulator: open it to see the tables, edit them and press Replay
   token     %s   for the console and the API; it may do everything
 
-The API is at the console's address; /openapi.yaml describes it.
+The API is at the console's address; /openapi.yaml describes it. The command line uses it too.
 
 Dead letters wait for a press:
 
@@ -132,16 +134,30 @@ Try, in another terminal:
 
   export AIRTABLE_REPLAY_URL=%[1]s
   export AIRTABLE_REPLAY_TOKEN=%[2]s
-  auth="Authorization: Bearer $AIRTABLE_REPLAY_TOKEN"
 
-  # what a press would do to O-2, field by field
-  curl -sS -H "$auth" "$AIRTABLE_REPLAY_URL/v1/entries/%[3]s/preview"
-  # press, and read what came of it
-  curl -sS -H "$auth" -d '{"requested_by": "you"}' "$AIRTABLE_REPLAY_URL/v1/entries/%[3]s/replay"
-  curl -sS -H "$auth" "$AIRTABLE_REPLAY_URL/v1/entries/%[3]s"
+  # what waits
+  %[3]s entries list
+  # what a press would do to O-3, field by field; then press, and wait for what comes of it
+  %[3]s entries preview %[4]s
+  %[3]s entries replay %[4]s --by you --wait
+  # the same of O-2: a hand edit is in its way, so a press would leave it for a review
+  %[3]s entries preview %[5]s
+  # the API by itself
+  curl -sS -H "Authorization: Bearer $AIRTABLE_REPLAY_TOKEN" "$AIRTABLE_REPLAY_URL/v1/entries/%[4]s"
   # the orders as Airtable has them now
-  curl -sS "%[4]s/_sandbox/%[5]s/Orders"
-`, stage.url, stage.token, play.entries[editedByHand], stage.sandboxURL, demoBase)
+  curl -sS "%[6]s/_sandbox/%[7]s/Orders"
+`, stage.url, stage.token, programName(), play.entries[clean], play.entries[editedByHand], stage.sandboxURL, demoBase)
 	_, err := io.WriteString(w, text.String())
 	return err
+}
+
+// programName is how another terminal calls this program: by its path, where a shell takes that as it is.
+func programName() string {
+	path, err := os.Executable()
+	if err != nil || strings.ContainsFunc(path, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@", r)
+	}) {
+		return "airtable-replay"
+	}
+	return path
 }

@@ -33,7 +33,7 @@ func TestDemoTakesPressesUntilInterrupted(t *testing.T) {
 	_, lines, found := strings.Cut(said, "Try, in another terminal:\n")
 	require.True(t, found)
 	answers := shell(t, nil, lines)
-	for _, want := range []string{`"outcome":"needs_review"`, `"status":"replaying"`, `"requested_by":"you"`, `"Delivery Date":"2026-10-09"`} {
+	for _, want := range []string{"A replay would end as replayed", "A replay would end as needs review", `"status":"resolved"`, `"outcome":"replayed"`, `"requested_by":"you"`, `"Delivery Date":"2026-10-09"`} {
 		require.Contains(t, answers, want)
 	}
 	c.stop(t, syscall.SIGINT)
