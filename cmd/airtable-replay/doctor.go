@@ -160,7 +160,10 @@ func (c *setupCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	if work.Failed() {
+	switch {
+	case len(work.Unread) > 0:
+		return fmt.Errorf("the tables of %s could not be checked", strings.Join(work.Unread, ", "))
+	case work.Failed():
 		return errors.New("not every field could be added")
 	}
 	return nil
@@ -187,8 +190,11 @@ func (c *setupCommand) text(file *config.File, w doctor.Work, line int) string {
 			b.WriteString(hang("         -> "+printable(a.Problem), findingIndent+3, line) + "\n")
 		}
 	}
-	if len(w.Additions) == 0 {
+	if len(w.Additions) == 0 && len(w.Unread) == 0 {
 		b.WriteString("There is nothing to add.\n")
+	}
+	for _, base := range w.Unread {
+		b.WriteString("could not look at the base " + base + ": what it lacks is not known\n")
 	}
 	switch {
 	case w.Remirrored:

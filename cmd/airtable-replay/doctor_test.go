@@ -62,6 +62,12 @@ func TestDoctorTellsWhatToMend(t *testing.T) {
 	require.Contains(t, c.stdout.String(), "fault    token orders: is refused by Airtable: ")
 	require.Contains(t, c.stdout.String(), "warning  database: no database is named")
 	require.NotContains(t, c.stdout.String(), airtableSecret)
+
+	c = run(t, env[1:], "setup", "--dry-run")
+	require.Equal(t, 1, c.code(), "what could not be looked at is not in order")
+	require.Contains(t, c.stdout.String(), "could not look at the base orders: what it lacks is not known\n")
+	require.NotContains(t, c.stdout.String(), "nothing to add")
+	require.Equal(t, "airtable-replay: the tables of orders could not be checked\n", c.stderr.String())
 }
 
 func TestDoctorTellsOfTheDatabase(t *testing.T) {

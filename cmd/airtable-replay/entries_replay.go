@@ -53,7 +53,22 @@ func (c *entriesPreviewCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	return c.show(p, a.raw, func() string { return previewText(a.value, p.columns()) })
+	hindrance := ""
+	if !c.JSON {
+		if hindrance, err = hindranceOf(p, api, c.ID); err != nil {
+			return err
+		}
+	}
+	return c.show(p, a.raw, func() string { return hindrance + previewText(a.value, p.columns()) })
+}
+
+// hindranceOf says why a press on an entry would be refused whatever the checks say; empty: it would not.
+func hindranceOf(p *process, api *client.ClientWithResponses, id string) (string, error) {
+	e, err := ask[client.Entry](api.ShowEntryWithResponse(p.ctx, id))
+	if err != nil || e.value.Status == client.StatusPendingReview {
+		return "", err
+	}
+	return fmt.Sprintf("A press would be refused: the entry is %s, not pending review. Were it pending:\n\n", plain(string(e.value.Status))), nil
 }
 
 func (m modal) preview(p *process, api *client.ClientWithResponses, id string) (answer[client.Preview], error) {
@@ -69,7 +84,9 @@ func previewText(v client.Preview, line int) string {
 	}
 	f.WriteString("\n")
 	f.say("Why", "%s", v.Note)
-	f.say("Record", "%s", strings.TrimSpace(orNone(v.RecordID)+" "+actionText(v.Action)))
+	if v.RecordID != nil || v.Action != client.PreviewActionNone {
+		f.say("Record", "%s", strings.TrimSpace(orNone(v.RecordID)+" "+actionText(v.Action)))
+	}
 	f.say("Version after", "%s", orNone(v.Version))
 	if len(v.Fields) > 0 {
 		f.WriteString("\n" + checksText(v.Fields, "INCOMING", line))
@@ -191,7 +208,7 @@ func outcomeText(e client.Entry, line int) string {
 	if e.Replay == nil {
 		return ""
 	}
-	return replayText(*e.Replay, line)
+	return replayText(*e.Replay, e.Status, line)
 }
 
 // press is the body of the press. What is to be forced is first shown, and pressed with what was seen
@@ -222,7 +239,11 @@ func (c *entriesReplayCommand) seen(p *process, api *client.ClientWithResponses)
 	if err != nil {
 		return nil, err
 	}
-	p.note("%s", previewText(a.value, p.columns()))
+	hindrance, err := hindranceOf(p, api, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	p.note("%s", hindrance+previewText(a.value, p.columns()))
 	if err := p.confirm("Write over the current values?", false); err != nil {
 		return nil, err
 	}

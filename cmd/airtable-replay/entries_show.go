@@ -71,7 +71,7 @@ func entryText(e client.Entry, line int) string {
 		f.say("Note", "%s", plain(string(flag)))
 	}
 	if e.Replay != nil {
-		f.WriteString("\n" + replayText(*e.Replay, line))
+		f.WriteString("\n" + replayText(*e.Replay, e.Status, line))
 	}
 	f.WriteString("\n" + payloadText(e.RawPayload, e.RawPayloadBase64, e.PayloadRevision))
 	return f.String()
@@ -95,13 +95,16 @@ func failedText(e client.Entry) string {
 	return text
 }
 
-// replayText is the account of a replay.
-func replayText(r client.Replay, line int) string {
+// replayText is the account of the last replay of an entry that is at the given status.
+func replayText(r client.Replay, status client.Status, line int) string {
 	f := facts{line: line}
 	f.WriteString("Last replay\n")
-	outcome := "under way"
-	if r.Outcome != nil {
+	outcome := "none, the entry was released"
+	switch {
+	case r.Outcome != nil:
 		outcome = plain(string(*r.Outcome))
+	case status == client.StatusReplaying:
+		outcome = "under way"
 	}
 	if r.Reason != nil {
 		outcome += " (" + string(*r.Reason) + ")"

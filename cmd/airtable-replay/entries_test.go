@@ -34,6 +34,7 @@ func TestEntriesAreReadAndReplayed(t *testing.T) {
 	s.say("entries", "preview", "{two}")
 	s.say("entries", "replay", "{one}", "--by", "ann", "--wait")
 	s.say("entries", "replay", "{one}")
+	s.say("entries", "preview", "{one}")
 	s.say("entries", "replay", "{two}", "--wait")
 	s.say("entries", "show", "{two}")
 	s.say("entries", "history", "{one}")

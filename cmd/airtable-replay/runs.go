@@ -47,7 +47,7 @@ type runsStartCommand struct {
 	By           string `placeholder:"NAME" help:"Who asks for it (default: the token's name)."`
 	Note         string `placeholder:"TEXT" help:"What it is for."`
 	DryRun       bool   `help:"Claim nothing; print what a run would come to."`
-	Watch        bool   `help:"Follow the run to its end; exit code 1 when it is not completed."`
+	Watch        bool   `help:"Follow the run to its end; exit code 1 when it is not completed, or an entry ended as replay failed."`
 	Yes          bool   `short:"y" help:"Start without a dry run and without asking."`
 }
 

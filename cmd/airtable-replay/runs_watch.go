@@ -33,7 +33,7 @@ type runsWatchCommand struct {
 
 // Help shows how the command is used.
 func (runsWatchCommand) Help() string {
-	return `A terminal shows a bar; elsewhere each tenth is told on a line. Interrupting it does not stop the run. The exit code is 1 when the run is not completed.
+	return `A terminal shows a bar; elsewhere each tenth is told on a line. Interrupting it does not stop the run. The exit code is 1 when the run is not completed, or when an entry ended as replay failed; entries that need review are no failure.
 
 Example:
 
@@ -49,7 +49,8 @@ func (c *runsWatchCommand) Run(p *process) error {
 	return watch(p, &c.remote, api, c.ID)
 }
 
-// watch shows a run until it ends, and errs when it was not completed, or does not add up.
+// watch shows a run until it ends, and errs when it was not completed, does not add up, or an
+// entry failed.
 func watch(p *process, c *remote, api *client.ClientWithResponses, id string) error {
 	bar := newProgress(p, c.JSON)
 	err := follow(p, api, id, bar.draw)
@@ -69,6 +70,8 @@ func watch(p *process, c *remote, api *client.ClientWithResponses, id string) er
 		return fmt.Errorf("the run is %s", statusText(a.value))
 	case !a.value.DryRun && !a.value.Reconciliation.Balanced:
 		return errors.New("the run's numbers do not add up")
+	case a.value.Counts.ReplayFailed > 0:
+		return fmt.Errorf("%s ended as replay failed", entriesText(a.value.Counts.ReplayFailed))
 	}
 	return nil
 }

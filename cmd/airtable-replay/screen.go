@@ -62,15 +62,39 @@ func (p *process) confirm(question string, yes bool) error {
 		return usage("%s Add --yes if you mean it.", question)
 	}
 	fmt.Fprintf(p.stderr, "%s [y/N] ", question)
-	answer, err := bufio.NewReader(p.stdin).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read answer: %w", err)
+	answer, err := p.typed()
+	if err != nil {
+		return err
 	}
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":
 		return nil
 	}
 	return errDeclined
+}
+
+// typed reads a line that a person types. An interrupt ends the wait, not the read, which nothing can end
+// but the process; so it is for commands that then return.
+func (p *process) typed() (string, error) {
+	type read struct {
+		line string
+		err  error
+	}
+	come := make(chan read, 1)
+	go func() {
+		line, err := bufio.NewReader(p.stdin).ReadString('\n')
+		come <- read{line, err}
+	}()
+	select {
+	case <-p.ctx.Done():
+		p.note("") // the shell's prompt gets a line of its own
+		return "", errDeclined
+	case r := <-come:
+		if r.err != nil && !errors.Is(r.err, io.EOF) {
+			return "", fmt.Errorf("read answer: %w", r.err)
+		}
+		return r.line, nil
+	}
 }
 
 // printable makes text of unknown origin harmless for a terminal, on one line: control characters, which

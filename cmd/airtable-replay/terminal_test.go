@@ -99,6 +99,12 @@ func TestTerminalAsksBeforeARun(t *testing.T) {
 	require.Contains(t, no.ends(t, 1), "airtable-replay: nothing was changed")
 	require.Equal(t, "pending_review", s.world.Entry(t, id)["status"])
 
+	left := at(t, 100, s.env, "runs", "start", "--id", id)
+	left.sees(t, "Start the run? [y/N] ")
+	require.NoError(t, left.cmd.Process.Signal(syscall.SIGINT))
+	require.Contains(t, left.ends(t, 1), "airtable-replay: nothing was changed")
+	require.Equal(t, "pending_review", s.world.Entry(t, id)["status"])
+
 	yes := at(t, 100, s.env, "runs", "start", "--id", id, "--watch")
 	yes.sees(t, "A run would claim 1 entry about 1 record: 0 created, 1 updated.")
 	yes.sees(t, "Start the run? [y/N] ")

@@ -55,6 +55,8 @@ type check struct {
 	Config
 	book  *pipeline.Book
 	bases map[string]store.BaseState // as the database has them
+	// unread are the bases whose tables could not be looked at.
+	unread []string
 	findings
 }
 

@@ -36,6 +36,8 @@ type Work struct {
 	Additions []Addition `json:"additions"`
 	// ByHand is what only a person can mend.
 	ByHand []Finding `json:"by_hand"`
+	// Unread names the bases whose tables could not be looked at: what they lack is not known.
+	Unread []string `json:"unread,omitempty"`
 	// Remirrored says that every entry's row will be sent again, to fill the new fields.
 	Remirrored bool `json:"remirrored"`
 }
@@ -53,11 +55,15 @@ const tableText = "Dead letters of airtable-replay: writes that failed, with the
 // letter table the rows of all entries are due once every process has looked at the table anew.
 func Setup(ctx context.Context, c Config, dryRun bool) (Work, error) {
 	c.Records = 1 // enough to know whether a table is empty
-	found, err := c.inspect(ctx, func(ctx context.Context, run *check) error { return run.everySchema(ctx) })
+	work := Work{Additions: []Addition{}, ByHand: []Finding{}}
+	found, err := c.inspect(ctx, func(ctx context.Context, run *check) error {
+		err := run.everySchema(ctx)
+		work.Unread = run.unread
+		return err
+	})
 	if err != nil {
 		return Work{}, err
 	}
-	work := Work{Additions: []Addition{}, ByHand: []Finding{}}
 	mirrored := false
 	for _, f := range found {
 		if f.missing == nil {
@@ -92,6 +98,8 @@ func (c *check) everySchema(ctx context.Context) error {
 		l := c.dial(b)
 		if tables, ok := c.readSchema(ctx, l); ok {
 			c.checkTables(ctx, l, tables)
+		} else {
+			c.unread = append(c.unread, name)
 		}
 		l.close()
 		if ctx.Err() != nil {
