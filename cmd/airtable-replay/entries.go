@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,9 +32,9 @@ type entriesCommand struct {
 
 // entryFilter narrows a list of entries.
 type entryFilter struct {
-	Status   string `enum:",pending_review,replaying,resolved,ignored" default:"" placeholder:"STATUS" help:"pending_review, replaying, resolved or ignored."`
-	Outcome  string `enum:",replayed,partially_replayed,superseded,needs_review,replay_failed" default:"" placeholder:"OUTCOME" help:"Of the last replay: replayed, partially_replayed, superseded, needs_review or replay_failed."`
-	Reason   string `placeholder:"CODE" help:"The reason code of the filing, such as transient_exhausted."`
+	Status   word   `enum:",pending_review,replaying,resolved,ignored" default:"" placeholder:"STATUS" help:"pending_review, replaying, resolved or ignored."`
+	Outcome  word   `enum:",replayed,partially_replayed,superseded,needs_review,replay_failed" default:"" placeholder:"OUTCOME" help:"Of the last replay: replayed, partially_replayed, superseded, needs_review or replay_failed."`
+	Reason   string `placeholder:"CODE" help:"The reason code of the filing, such as transient_exhausted; why a replay ended as it did is told with its outcome."`
 	Source   string `placeholder:"NAME" help:"The source system."`
 	Target   string `placeholder:"NAME" help:"The target, as the configuration calls it."`
 	TargetID string `name:"target-id" placeholder:"ID" help:"The sender's ID of the record."`
@@ -75,10 +76,23 @@ Examples:
 
 // Validate refuses pages that no service gives.
 func (c *entriesListCommand) Validate() error {
-	if c.Limit < 1 {
-		return fmt.Errorf("--limit: %d is less than 1", c.Limit)
+	return errors.Join(c.remote.Validate(), pageFits(c.Limit))
+}
+
+func pageFits(limit int) error {
+	if limit < 1 || limit > pageLimit {
+		return fmt.Errorf("--limit: %d is not between 1 and %d", limit, pageLimit)
 	}
-	return c.remote.Validate()
+	return nil
+}
+
+// word is one of the service's codes, however it is spelled: "Pending Review" is pending_review.
+type word string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (w *word) UnmarshalText(text []byte) error {
+	*w = word(strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(string(text)))))
+	return nil
 }
 
 // Run implements the command.
@@ -90,7 +104,7 @@ func (c *entriesListCommand) Run(p *process) error {
 	params := c.params()
 	params.Limit = &c.Limit
 	if c.All {
-		params.Limit = new(200)
+		params.Limit = new(pageLimit)
 	}
 	list := newEntryGrid()
 	sheet := c.sheet(p, list)
@@ -173,21 +187,21 @@ func joinedPage(raw []byte, first, last bool) (string, error) {
 }
 
 func newEntryGrid() *grid {
-	return newGrid(column{title: "ID"}, column{title: "STATUS", least: 14}, column{title: "RECORD", least: 16}, column{title: "OUTCOME", drop: 2},
+	return newGrid(column{title: "ID"}, column{title: "STATUS", least: 14}, column{title: "RECORD", least: 16}, column{title: "OUTCOME", least: 12, drop: 2},
 		column{title: "REASON", least: 12}, column{title: "FIRST ATTEMPT", drop: 3}, column{title: "OWNER", least: 5, drop: 4})
 }
 
-// addEntry adds a line about an entry. Its reason is that of the last outcome where there is one, else
-// that of the filing.
+// addEntry adds a line about an entry. The reason is that of the filing; that of the last replay stands
+// with its outcome.
 func addEntry(g *grid, e client.Entry) {
-	outcome, reason := "", string(e.ReasonCode)
+	outcome := ""
 	if r := e.Replay; r != nil && r.Outcome != nil {
 		outcome = plain(string(*r.Outcome))
 		if r.Reason != nil {
-			reason = string(*r.Reason)
+			outcome += " (" + string(*r.Reason) + ")"
 		}
 	}
-	g.add(e.ID, plain(string(e.Status)), recordOf(e), outcome, reason, minute(e.FirstAttemptAt), e.AssignedOwner)
+	g.add(e.ID, plain(string(e.Status)), recordOf(e), outcome, string(e.ReasonCode), minute(e.FirstAttemptAt), e.AssignedOwner)
 }
 
 // recordOf names what an entry is about.
@@ -224,6 +238,10 @@ func (c *entriesSummaryCommand) Run(p *process) error {
 	a, err := ask[client.Summary](api.SummarizeEntriesWithResponse(p.ctx, &params))
 	if err != nil {
 		return err
+	}
+	if len(a.value.ByStatus) == 0 && !c.JSON {
+		p.note("No entry is as you asked.")
+		return nil
 	}
 	return c.show(p, a.raw, func() string {
 		var b strings.Builder

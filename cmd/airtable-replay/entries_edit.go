@@ -39,7 +39,7 @@ func (c *entriesEditCommand) Run(p *process) error {
 	}
 	e, err := ask[client.Entry](api.ShowEntryWithResponse(p.ctx, c.ID))
 	if err != nil {
-		return err
+		return astray(err, c.ID)
 	}
 	before := payloadOf(e.value.RawPayload, e.value.RawPayloadBase64)
 	after, kept, err := c.edited(p, before)
@@ -170,6 +170,9 @@ func (c *entriesFileCommand) Run(p *process) error {
 	})
 	if err != nil {
 		return err
+	}
+	if a.value.TargetTable == "" {
+		p.note("The source %s is not configured: the entry cannot be replayed until it is.", printable(a.value.SourceSystem))
 	}
 	return c.show(p, a.raw, func() string {
 		how := "Filed as "

@@ -51,7 +51,7 @@ func (c *entriesPreviewCommand) Run(p *process) error {
 	}
 	a, err := c.preview(p, api, c.ID)
 	if err != nil {
-		return err
+		return astray(err, c.ID)
 	}
 	hindrance := ""
 	if !c.JSON {
@@ -181,7 +181,7 @@ func (c *entriesReplayCommand) Run(p *process) error {
 		return api.PressReplayWithResponse(p.ctx, c.ID, &client.PressReplayParams{IdempotencyKey: key}, body)
 	})
 	if err != nil {
-		return err
+		return astray(err, c.ID)
 	}
 	if !c.Wait {
 		return c.show(p, a.raw, func() string {
@@ -237,7 +237,7 @@ func (c *entriesReplayCommand) seen(p *process, api *client.ClientWithResponses)
 	}
 	a, err := c.preview(p, api, c.ID)
 	if err != nil {
-		return nil, err
+		return nil, astray(err, c.ID)
 	}
 	hindrance, err := hindranceOf(p, api, c.ID)
 	if err != nil {

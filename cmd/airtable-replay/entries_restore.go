@@ -35,7 +35,7 @@ func (c *entriesRestoreCommand) Run(p *process) error {
 	if c.DryRun || !c.Yes {
 		a, err := ask[client.RestorePreview](api.PreviewRestoreWithResponse(p.ctx, c.ID))
 		if err != nil {
-			return err
+			return astray(err, c.ID)
 		}
 		if c.DryRun {
 			return c.show(p, a.raw, func() string { return restoreText(a.value, p.columns()) })
@@ -49,7 +49,7 @@ func (c *entriesRestoreCommand) Run(p *process) error {
 		return api.RestoreEntryWithResponse(p.ctx, c.ID, &client.RestoreEntryParams{IdempotencyKey: key}, client.RestoreRequest{Reason: given(c.Reason), RequestedBy: given(c.By)})
 	})
 	if err != nil {
-		return err
+		return astray(err, c.ID)
 	}
 	if c.Watch {
 		return watch(p, &c.remote, api, a.value.ID)

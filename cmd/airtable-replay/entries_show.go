@@ -36,7 +36,7 @@ func (c *entriesShowCommand) Run(p *process) error {
 	}
 	a, err := ask[client.Entry](api.ShowEntryWithResponse(p.ctx, c.ID))
 	if err != nil {
-		return err
+		return astray(err, c.ID)
 	}
 	return c.show(p, a.raw, func() string { return entryText(a.value, p.columns()) })
 }
@@ -203,7 +203,7 @@ func (c *entriesHistoryCommand) Run(p *process) error {
 	}
 	a, err := ask[client.History](api.ListEntryHistoryWithResponse(p.ctx, c.ID))
 	if err != nil {
-		return err
+		return astray(err, c.ID)
 	}
 	return c.show(p, a.raw, func() string {
 		g := newGrid(column{title: "AT"}, column{title: "EVENT"}, column{title: "STATUS AFTER", drop: 2}, column{title: "BY", least: 5, drop: 1}, column{title: "WHAT", least: 12})
@@ -243,7 +243,7 @@ func (c *entriesPayloadsCommand) Run(p *process) error {
 	}
 	a, err := ask[client.PayloadList](api.ListPayloadsWithResponse(p.ctx, c.ID))
 	if err != nil {
-		return err
+		return astray(err, c.ID)
 	}
 	if c.Revision >= 0 {
 		return c.printOne(p, a.value.Payloads)

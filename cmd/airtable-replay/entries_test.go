@@ -29,6 +29,9 @@ func TestEntriesAreReadAndReplayed(t *testing.T) {
 	s.say("entries", "list", "--limit", "1", "--target", "Orders")
 	s.say("entries", "list", "--all", "--ids")
 	s.say("entries", "list", "--status", "ignored")
+	s.say("entries", "list", "--status", "Pending Review", "--ids")
+	s.say("entries", "summary", "--status", "ignored")
+	s.say("runs", "list")
 	s.say("entries", "summary")
 	s.say("entries", "preview", "{one}")
 	s.say("entries", "preview", "{two}")
@@ -42,6 +45,8 @@ func TestEntriesAreReadAndReplayed(t *testing.T) {
 	s.say("entries", "replay", "{two}", "--mode", "chosen_fields", "--field", "Status", "--expect", `Status="Pending"`, "--wait")
 	s.say("entries", "list", "--outcome", "partially_replayed")
 	s.golden("entries")
+	one := s.names["one"]
+	require.Contains(t, run(t, s.env, "runs", "list").stdout.String(), "press …"+one[len(one)-6:]+"  completed")
 }
 
 func TestEntriesAreReviewed(t *testing.T) {
@@ -104,7 +109,10 @@ func TestDeadLettersAreFiled(t *testing.T) {
 	c.refused(t, 2, "airtable-replay: --payload: open nowhere.json: no such file or directory\n")
 	c = run(t, s.env, "entries", "file", "--source", "order-system", "--reason", "bad", "--first-attempt", "now", "--payload", file)
 	require.Equal(t, 2, c.code())
-	require.Contains(t, c.stderr.String(), "first_attempt_at: ")
+	require.Contains(t, c.stderr.String(), "--first-attempt: ")
+	c = run(t, s.env, "entries", "file", "--source", "nosys", "--reason", "other", "--first-attempt", "2026-10-02T09:00:00Z", "--payload", file)
+	require.Equal(t, 0, c.code(), "%s", c.stderr)
+	require.Equal(t, "The source nosys is not configured: the entry cannot be replayed until it is.\n", c.stderr.String())
 }
 
 // Nothing of a payload, or of what others say about it, reaches the terminal as a command to it.

@@ -42,6 +42,8 @@ type commandLine struct {
 	Completion completionCommand `cmd:"" help:"Print a script that completes commands in a shell."`
 	Complete   completeCommand   `cmd:"" hidden:"" name:"__complete"`
 
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
+
 	LogLevel  string `env:"LOG_LEVEL" placeholder:"LEVEL" help:"debug, info, warn or error (default info)."`
 	LogFormat string `env:"LOG_FORMAT" placeholder:"FORMAT" help:"text or json (default text)."`
 }
@@ -77,7 +79,10 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) int {
 	var line commandLine
-	parser := kong.Must(&line, kong.Name("airtable-replay"),
+	if len(args) > 0 && args[0] == "help" {
+		args = append(args[1:], "--help")
+	}
+	parser := kong.Must(&line, kong.Name("airtable-replay"), kong.Vars{"version": version()},
 		kong.Description("The service behind the Replay button of an Airtable dead letter queue."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
 	command, err := parser.Parse(args)

@@ -9,8 +9,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"airtable-replay/api/client"
 
@@ -32,6 +34,8 @@ type remote struct {
 func (c *remote) Validate() error {
 	var errs []error
 	switch u, err := url.Parse(c.URL); {
+	case bareAddress(c.URL):
+		errs = append(errs, fmt.Errorf("--url: %q lacks the beginning: say http://%s, or https://%s", c.URL, c.URL, c.URL))
 	case err != nil:
 		errs = append(errs, errors.New("--url: is no address such as https://replay.example")) // it may hold a password
 	case u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
@@ -44,6 +48,13 @@ func (c *remote) Validate() error {
 		errs = append(errs, errors.New("AIRTABLE_REPLAY_TOKEN holds blanks or characters that no token has"))
 	}
 	return errors.Join(errs...)
+}
+
+// bareAddress tells a host and port without the scheme.
+func bareAddress(address string) bool {
+	host, port, err := net.SplitHostPort(address)
+	_, badPort := strconv.ParseUint(port, 10, 16)
+	return err == nil && badPort == nil && host != "" && !strings.ContainsAny(host, "@/")
 }
 
 // dial makes the client.
@@ -165,8 +176,10 @@ func (e *problemError) Error() string {
 	}
 	for _, f := range e.Errors {
 		if e.Detail != f.Field+" "+f.Detail { // else it is said already
-			lines = append(lines, f.Field+": "+f.Detail)
+			lines = append(lines, flagOf(f.Field)+": "+f.Detail)
+			continue
 		}
+		lines[0] = e.Title + ": " + flagOf(f.Field) + " " + f.Detail
 	}
 	if e.EntryStatus != nil {
 		line := "the entry is " + plain(string(*e.EntryStatus))
@@ -185,6 +198,32 @@ func (e *problemError) Error() string {
 		lines[i] = printable(lines[i])
 	}
 	return strings.Join(lines, "\n")
+}
+
+// flagOf is the flag behind a field of the API, where people could not guess it.
+func flagOf(field string) string {
+	switch strings.TrimPrefix(field, "selector.") {
+	case "first_attempt_from":
+		return "--from"
+	case "first_attempt_to":
+		return "--to"
+	case "first_attempt_at":
+		return "--first-attempt"
+	}
+	return field
+}
+
+// astray adds to a refusal how an entry is found by the sender's ID, when such an ID was given for the
+// entry's own.
+func astray(err error, id string) error {
+	refusal, ok := errors.AsType[*problemError](err)
+	if !ok || refusal.Status != http.StatusNotFound || uuid.Validate(id) == nil || strings.HasPrefix(id, "rec") {
+		return err
+	}
+	if strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != '.' }) {
+		id = "ID" // a shell could take it for something else
+	}
+	return fmt.Errorf("%w\nan entry is named by its own ID; airtable-replay entries list --target-id %s finds it by the record's", err, id)
 }
 
 // misused tells whether the request itself was at fault, as opposed to what it is about.

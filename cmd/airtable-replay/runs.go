@@ -22,7 +22,7 @@ type runsCommand struct {
 type entrySelector struct {
 	ID      []string `name:"id" placeholder:"ID" help:"These entries; repeat it, or separate IDs by commas."`
 	Reason  string   `placeholder:"CODE" help:"Those filed for this reason, such as transient_exhausted."`
-	Outcome string   `enum:",replayed,partially_replayed,superseded,needs_review,replay_failed" default:"" placeholder:"OUTCOME" help:"Those whose last replay ended so: needs_review, replay_failed, …"`
+	Outcome word     `enum:",replayed,partially_replayed,superseded,needs_review,replay_failed" default:"" placeholder:"OUTCOME" help:"Those whose last replay ended so: needs_review, replay_failed, …"`
 	Source  string   `placeholder:"NAME" help:"Those of this source system."`
 	Target  string   `placeholder:"NAME" help:"Those for this target."`
 	Of      string   `name:"run" placeholder:"ID" help:"Those that this run took last."`
@@ -148,7 +148,11 @@ func forecastText(r client.Run, line int) string {
 		fmt.Fprintf(&b, "%s left out: failed too often by their own fault; an admin can replay them one by one.\n", entriesText(r.LeftOut))
 	}
 	if len(f.Outcomes) > 0 {
-		b.WriteString("\n" + tallyText("OUTCOME", f.Outcomes, line))
+		spelled := client.Tally{}
+		for outcome, n := range f.Outcomes {
+			spelled[plain(outcome)] = n
+		}
+		b.WriteString("\n" + tallyText("OUTCOME", spelled, line))
 	}
 	if len(f.Reasons) > 0 {
 		b.WriteString("\n" + tallyText("REASON", f.Reasons, line))
@@ -187,6 +191,11 @@ func (runsListCommand) Help() string {
 	airtable-replay runs list --limit 20`
 }
 
+// Validate refuses pages that no service gives.
+func (c *runsListCommand) Validate() error {
+	return errors.Join(c.remote.Validate(), pageFits(c.Limit))
+}
+
 // Run implements the command.
 func (c *runsListCommand) Run(p *process) error {
 	api, err := c.dial()
@@ -197,12 +206,16 @@ func (c *runsListCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
+	if len(a.value.Runs) == 0 && !c.JSON {
+		p.note("There are no runs.")
+		return nil
+	}
 	if err := c.show(p, a.raw, func() string {
 		g := newGrid(column{title: "ID"}, column{title: "KIND"}, column{title: "STATUS"}, column{title: "DONE"}, column{title: "BY", least: 5, drop: 2},
-			column{title: "CREATED", drop: 1}, column{title: "NOTE", least: 6, drop: 3})
+			column{title: "CREATED", drop: 1}, column{title: "NOTE", least: 4, drop: 3})
 		for _, r := range a.value.Runs {
 			n, of := extent(r)
-			g.add(r.ID, kindText(r), statusText(r), fmt.Sprintf("%d/%d", n, of), r.RequestedBy, minute(r.CreatedAt), r.Note)
+			g.add(r.ID, kindText(r)+aboutText(r), statusText(r), fmt.Sprintf("%d/%d", n, of), r.RequestedBy, minute(r.CreatedAt), r.Note)
 		}
 		return g.page(p.columns())
 	}); err != nil {
@@ -219,6 +232,18 @@ func kindText(r client.Run) string {
 		return "dry run"
 	}
 	return string(r.Kind)
+}
+
+// idTail is how much of an ID tells it apart in a list: IDs of one day begin alike.
+const idTail = 6
+
+// aboutText is the end of the ID of the entry that a run is about, where it is about a single one.
+func aboutText(r client.Run) string {
+	if r.DryRun || len(r.Selector.Ids) != 1 {
+		return ""
+	}
+	id := r.Selector.Ids[0]
+	return " …" + id[max(0, len(id)-idTail):]
 }
 
 // statusText is the state of a run; numbers that do not add up are told loudly (mission B5).
@@ -269,7 +294,7 @@ func (c *runsShowCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	return c.show(p, a.raw, func() string { return runText(a.value, p.columns()) })
+	return showRun(p, &c.remote, api, a)
 }
 
 // runText is everything about a run.
@@ -288,10 +313,11 @@ func runText(r client.Run, line int) string {
 	if r.DryRun {
 		return f.String() + "\n" + forecastText(r, line)
 	}
-	items := "ENTRIES"
+	items, claimed := "ENTRIES", entriesText(r.Counts.Claimed)
 	if r.Kind == client.RunKindRestore {
-		items = "FIELDS"
+		items, claimed = "FIELDS", counted(r.Counts.Claimed, "field")
 	}
+	f.say("Claimed", "%s", claimed)
 	g := newGrid(column{title: "OUTCOME"}, column{title: items})
 	for _, o := range outcomesOf(r.Counts) {
 		if o.n > 0 {
@@ -301,7 +327,6 @@ func runText(r client.Run, line int) string {
 	if waiting := r.Counts.Claimed - done(r); waiting > 0 {
 		g.add("waiting", fmt.Sprint(waiting))
 	}
-	g.add("claimed", fmt.Sprint(r.Counts.Claimed))
 	f.WriteString("\n" + g.page(line))
 	n := r.Reconciliation
 	fmt.Fprintf(&f, "\nRecords: %d created, %d updated, %d unchanged; %s merged into another entry's write.\n", n.Created, n.Updated, n.Unchanged, entriesText(n.Merged))

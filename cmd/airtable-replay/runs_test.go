@@ -35,6 +35,8 @@ func TestRunsAreForecastStartedAndRead(t *testing.T) {
 	s.say("runs", "cancel", "{run}")
 	s.say("runs", "watch", "01900000-0000-7000-8000-000000000000")
 	s.say("bases", "list")
+	s.say("runs", "start", "--outcome", "Replay Failed", "--yes", "--watch")
+	s.say("runs", "show", "{run}")
 	s.golden("runs")
 
 	dir := t.TempDir()

@@ -62,7 +62,7 @@ func watch(p *process, c *remote, api *client.ClientWithResponses, id string) er
 	if err != nil {
 		return err
 	}
-	if err := c.show(p, a.raw, func() string { return runText(a.value, p.columns()) }); err != nil {
+	if err := showRun(p, c, api, a); err != nil {
 		return err
 	}
 	switch {

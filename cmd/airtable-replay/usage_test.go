@@ -12,6 +12,16 @@ func TestVersionIsPrinted(t *testing.T) {
 	c := run(t, nil, "version")
 	require.Equal(t, 0, c.code())
 	require.Equal(t, "v0.0.0-test\n", c.stdout.String())
+	require.Equal(t, "v0.0.0-test\n", run(t, nil, "--version").stdout.String())
+}
+
+func TestHelpIsAlsoAWord(t *testing.T) {
+	t.Parallel()
+	for _, words := range [][]string{{}, {"runs", "start"}} {
+		c := run(t, nil, append([]string{"help"}, words...)...)
+		require.Equal(t, 0, c.code())
+		require.Equal(t, run(t, nil, append(words, "--help")...).stdout.String(), c.stdout.String())
+	}
 }
 
 func TestEveryCommandHelps(t *testing.T) {
@@ -71,6 +81,10 @@ func TestWrongUsageIsRefused(t *testing.T) {
 		{"no API token", nil, "bases list", "bases list: no API token is named: set AIRTABLE_REPLAY_TOKEN (airtable-replay token create makes one)\n  See airtable-replay bases list --help"},
 		{"bad address", []string{"AIRTABLE_REPLAY_TOKEN=a", "AIRTABLE_REPLAY_URL=replay.example"}, "bases list",
 			"bases list: --url: \"replay.example\" is no address such as https://replay.example\n  See airtable-replay bases list --help"},
+		{"address without a scheme", []string{"AIRTABLE_REPLAY_TOKEN=a", "AIRTABLE_REPLAY_URL=127.0.0.1:8080"}, "bases list",
+			"bases list: --url: \"127.0.0.1:8080\" lacks the beginning: say http://127.0.0.1:8080, or https://127.0.0.1:8080\n  See airtable-replay bases list --help"},
+		{"page too long", []string{"AIRTABLE_REPLAY_TOKEN=a"}, "entries list --limit 9999", "entries list: --limit: 9999 is not between 1 and 200\n  See airtable-replay entries list --help"},
+		{"page of runs too long", []string{"AIRTABLE_REPLAY_TOKEN=a"}, "runs list --limit 0", "runs list: --limit: 0 is not between 1 and 200\n  See airtable-replay runs list --help"},
 		{"no selector", []string{"AIRTABLE_REPLAY_TOKEN=a"}, "runs start", "runs start: say which entries: --reason, --outcome, --source, --target, --run, --owner, --from, --to or --id\n  See airtable-replay runs start --help"},
 		{"fields of no mode", []string{"AIRTABLE_REPLAY_TOKEN=a"}, "entries replay x --field Status", "entries replay: --field: needed with --mode chosen_fields, and only there\n  See airtable-replay entries replay --help"},
 		{"no reason", []string{"AIRTABLE_REPLAY_TOKEN=a"}, "entries replay x --mode overwrite --expect Status=Shipped",
