@@ -117,6 +117,7 @@ CREATE TABLE entry (
     fields_replayed   json,
     fields_skipped    json,
     values_before     json,
+    decided_revision  int         NOT NULL DEFAULT 0, -- of the payload that was decided about
     record_id         text        NOT NULL DEFAULT '',
     effect            text        NOT NULL DEFAULT '' CHECK (effect IN ('', 'created', 'updated', 'unchanged', 'merged')),
     notes             text        NOT NULL DEFAULT '',
@@ -258,6 +259,8 @@ CREATE TABLE run_entry (
     entry_id   uuid NOT NULL,
     claim      bigint NOT NULL,
     first_attempt_at timestamptz NOT NULL, -- the entry's, so that a run's entries are listed in order
+    target_id  text,                       -- as claimed; the entry may be edited afterwards
+    payload_revision int NOT NULL DEFAULT 0,
     outcome    text NOT NULL DEFAULT '', -- '' while waiting; 'released' when it went back without a decision
     reason     text NOT NULL DEFAULT '',
     effect     text NOT NULL DEFAULT '',
@@ -285,6 +288,7 @@ CREATE TABLE forecast (
     outcome      text    NOT NULL DEFAULT '', -- '' while waiting
     reason       text    NOT NULL DEFAULT '',
     effect       text    NOT NULL DEFAULT '',
+    tries        int     NOT NULL DEFAULT 0, -- readings that failed
     due_at       timestamptz NOT NULL DEFAULT replay_now(),
     PRIMARY KEY (run_id, entry_id)
 );

@@ -865,6 +865,10 @@ type Press struct {
 	// that changed since goes back to review.
 	Expect *FieldValues `json:"expect,omitempty"`
 
+	// ExpectRevision The `payload_revision` that was shown; another answers 409 `/problems/payload-changed`. Required for
+	// `chosen_fields` and `overwrite` when the payload was edited after the last decision.
+	ExpectRevision *int `json:"expect_revision,omitempty"`
+
 	// Fields Mode `chosen_fields`: the fields to write
 	Fields []string `json:"fields,omitempty"`
 

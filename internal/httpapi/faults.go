@@ -93,8 +93,14 @@ func (f *faults) instant(field string, value *string) time.Time {
 		}
 		f.add(field, "rfc3339", detail)
 	}
-	return t.UTC()
+	if t = t.UTC(); err == nil && !writableYear(t) {
+		f.add(field, "range", "must lie in the years 1 to 9999, in UTC")
+	}
+	return t
 }
+
+// writableYear tells whether an RFC 3339 time can be written of it.
+func writableYear(t time.Time) bool { return t.Year() >= 1 && t.Year() <= 9999 }
 
 // oneOf checks an optional value of a closed list; nil is the fallback.
 func oneOf[T, V ~string](f *faults, field string, value *V, known []T, fallback T) T {

@@ -61,6 +61,9 @@ func (x *exchange) press(id string, b oapi.Press) (replay.Press, error) {
 		}
 		f.required("reason", b.Reason, maxReason)
 	}
+	if p.ExpectRevision = b.ExpectRevision; b.ExpectRevision != nil && *b.ExpectRevision < 0 {
+		f.add("expect_revision", "minimum", "must be 0 or more; it is the payload_revision that was shown")
+	}
 	f.chosen(p.Mode, p.Fields)
 	if choosing(p.Mode) {
 		f.expected("expect", val(b.Expect), p.Fields)

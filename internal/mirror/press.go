@@ -32,7 +32,7 @@ type presser interface {
 // each page.
 func (m *Mirror) readPages(ctx context.Context, read *store.HookRead) error {
 	for {
-		if err := m.open(ctx); err != nil {
+		if err := m.openForPresses(ctx); err != nil {
 			return err
 		}
 		page, err := m.Client.ListHookPayloads(ctx, m.BaseID, read.Hook.ID, read.Cursor)
@@ -53,6 +53,16 @@ func (m *Mirror) readPages(ctx context.Context, read *store.HookRead) error {
 	}
 }
 
+// openForPresses is open, but for a halt that is about data: a press is refused then, and that is told in the
+// row, which goes on (R9).
+func (m *Mirror) openForPresses(ctx context.Context) error {
+	b, err := m.Store.FindBase(ctx, m.BaseName)
+	if err == nil && b.Halted && b.HaltKind == store.HaltData && b.PausedUntil.IsZero() {
+		return m.Pacer.Wait(ctx, m.BaseName, 1)
+	}
+	return m.open(ctx)
+}
+
 // press takes all rows in first, so that they share requests (case B126), and then presses in the order of
 // the ticks.
 func (m *Mirror) press(ctx context.Context, h store.Hook, presses []Press) error {
@@ -62,21 +72,22 @@ func (m *Mirror) press(ctx context.Context, h store.Hook, presses []Press) error
 		all.Go(func() { problems[i] = m.Presser.TakeInEntry(ctx, p.RecordID) })
 	}
 	all.Wait()
+	var left error
 	for i, p := range presses {
-		switch code := deadletter.CodeOf(problems[i]); {
-		case problems[i] == nil:
-			if err := m.Presser.PressOnce(ctx, p.RecordID, p.By, p.Key); err != nil {
-				return err
-			}
-		case code == deadletter.CodeInvalid || code == deadletter.CodeConflict:
-			// The row says so itself by now.
-		case code == deadletter.CodeNotFound && h.Tries >= giveUpRow:
-			m.Logger.WarnContext(ctx, "pressed row is gone", "base", m.BaseName, "row", p.RecordID)
+		err := problems[i]
+		if err == nil {
+			err = m.Presser.PressOnce(ctx, p.RecordID, p.By, p.Key)
+		}
+		switch code := deadletter.CodeOf(err); {
+		case err == nil, code == deadletter.CodeInvalid, code == deadletter.CodeConflict:
+			// Pressed, or the row says by now why not.
+		case h.Tries >= giveUpRow && code != deadletter.CodeUnavailable:
+			m.Logger.WarnContext(ctx, "press given up", "base", m.BaseName, "row", p.RecordID, "error", err)
 		default:
-			return problems[i]
+			left = err // the others go on; this one comes up again with its page
 		}
 	}
-	return nil
+	return left
 }
 
 // ticks are the boxes that a transaction has ticked: those that were not ticked before. The state of a box

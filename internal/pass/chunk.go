@@ -117,20 +117,20 @@ func (w *chunk) work(ctx context.Context) error {
 // releaseEnded gives back what belongs to a run that has ended meanwhile, once it is known what became of its
 // earlier writes: the pass that was to record their outcome may have died (B1, R2).
 func (w *chunk) releaseEnded(ctx context.Context) error {
-	var ids []string
+	var refs []store.MemberRef
 	for _, it := range w.live() {
 		for _, m := range it.members {
 			if m.RunEnded {
-				ids = append(ids, m.ID)
+				refs = append(refs, m.MemberRef)
 			}
 		}
 	}
-	if len(ids) == 0 {
+	if len(refs) == 0 {
 		return nil
 	}
 	var gone []string
 	if err := w.fenced(func() (err error) {
-		gone, err = w.Store.ReleaseEnded(ctx, w.hold.Lease, ids)
+		gone, err = w.Store.ReleaseEnded(ctx, w.hold.Lease, refs)
 		return err
 	}); err != nil {
 		return err

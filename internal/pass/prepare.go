@@ -74,7 +74,12 @@ func (w *chunk) regroup(ctx context.Context) error {
 				rest = append(rest, m)
 				continue
 			}
-			if it.TargetID == "" && w.hold != nil {
+			if it.TargetID == "" && w.hold == nil {
+				it.TargetID = m.write.Key // a press would take it from the payload, too
+				rest = append(rest, m)
+				continue
+			}
+			if it.TargetID == "" {
 				if err := w.fenced(func() error { return w.Store.SetTargetID(ctx, w.hold.Lease, m.MemberRef, m.write.Key) }); err != nil {
 					return err
 				}

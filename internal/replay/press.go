@@ -31,6 +31,16 @@ func (s *Service) press(ctx context.Context, e *deadletter.Entry, p Press) (runI
 		return "", err
 	}
 	err = s.Store.InTx(ctx, func(ctx context.Context) error {
+		locked, edited, err := s.Store.LockEntry(ctx, e.ID, s.routes())
+		if err != nil {
+			return err
+		}
+		if *e = locked; e.Status != deadletter.PendingReview {
+			return notPending(*e)
+		}
+		if err := checkRevision(*e, edited, p); err != nil {
+			return err
+		}
 		if err := s.reidentify(ctx, *e); err != nil {
 			return err
 		}
@@ -40,7 +50,7 @@ func (s *Service) press(ctx context.Context, e *deadletter.Entry, p Press) (runI
 		}
 		claimed, err := s.Store.ClaimEntries(ctx, store.Claim{
 			Run:    deadletter.Run{Kind: deadletter.RunPress, RequestedBy: p.RequestedBy, Mode: p.Mode, Selector: deadletter.Selector{IDs: ids}},
-			Filter: store.Filter{IDs: ids}, PressReason: p.Reason, Chosen: p.Fields, Expect: expectFor(ids, p.Expect), Routes: s.routes(),
+			Filter: store.Filter{IDs: ids}, AttemptCap: s.capFor(p.Admin), PressReason: p.Reason, Chosen: p.Fields, Expect: expectFor(ids, p.Expect), Routes: s.routes(),
 		})
 		if err != nil {
 			return err
@@ -55,6 +65,27 @@ func (s *Service) press(ctx context.Context, e *deadletter.Entry, p Press) (runI
 		return s.wakeOpen(ctx, claimed.Bases)
 	})
 	return runID, err
+}
+
+// capFor is the attempt cap for what a press takes along; an admin has none (O3).
+func (s *Service) capFor(admin bool) int {
+	if admin {
+		return 0
+	}
+	return s.AttemptCap
+}
+
+// checkRevision holds a press to the payload that was shown: an order over newer values has to name its
+// revision when it was edited after the last decision (R11).
+func checkRevision(e deadletter.Entry, edited bool, p Press) error {
+	reviewed := p.Mode == deadletter.ChosenFields || p.Mode == deadletter.Overwrite
+	if p.ExpectRevision == nil && !(reviewed && edited) || p.ExpectRevision != nil && *p.ExpectRevision == e.PayloadRevision {
+		return nil
+	}
+	err := deadletter.Errorf(deadletter.CodeConflict, "payload-changed",
+		"the payload was edited since the decision that was shown (it has revision %d now); look at the preview again, and send its revision as expect_revision", e.PayloadRevision)
+	err.EntryStatus = e.Status
+	return err
 }
 
 // mayPress refuses what can be refused before anything is locked.
@@ -258,6 +289,7 @@ func (s *Service) refuseRow(ctx context.Context, id string, cause error) error {
 	}
 	if err := s.Intake.RefuseRow(ctx, id, d.Sentence()); err != nil {
 		s.Logger.WarnContext(ctx, "refuse row", "row", id, "error", err)
+		return &deadletter.Error{Code: deadletter.CodeUnavailable, Message: d.Sentence() + " The row could not be told so; press again later.", RetryAfter: 10 * time.Second, Err: err}
 	}
 	return cause
 }

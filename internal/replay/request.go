@@ -57,7 +57,10 @@ type Press struct {
 	Expect       map[string]any // modes chosen_fields and overwrite: the values that the reviewer saw (R11)
 	Reason       string
 	WithSiblings bool
-	Admin        bool // may pass the attempt cap (mission O3)
+	// ExpectRevision is the revision of the payload that was shown; nil: whatever it is now. Required for the
+	// modes chosen_fields and overwrite when the payload was edited after the last decision (R11).
+	ExpectRevision *int
+	Admin          bool // may pass the attempt cap (mission O3)
 }
 
 // PreviewRequest asks what a press would do.

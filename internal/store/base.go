@@ -16,6 +16,7 @@ type BaseState struct {
 	Halted         bool
 	HaltedAt       time.Time
 	HaltedBy       string
+	HaltKind       HaltKind  // meaningful while halted
 	Reason         string    // of the halt or of the pause
 	PausedUntil    time.Time // zero: not paused
 	WaitingEntries int       // restores included
@@ -48,7 +49,7 @@ func (s *Store) FindBase(ctx context.Context, name string) (BaseState, error) {
 
 func (s *Store) basesWhere(ctx context.Context, where string, args ...any) ([]BaseState, error) {
 	listBases := `
-		SELECT name, halted_at IS NOT NULL, halted_at, halted_by, CASE WHEN halted_at IS NOT NULL THEN halt_reason WHEN paused_until > replay_now() THEN pause_reason ELSE '' END,
+		SELECT name, halted_at IS NOT NULL, halted_at, halted_by, halt_kind, CASE WHEN halted_at IS NOT NULL THEN halt_reason WHEN paused_until > replay_now() THEN pause_reason ELSE '' END,
 			CASE WHEN paused_until > replay_now() THEN paused_until END,
 			(SELECT count(*) FROM entry WHERE base = b.name AND status = 'replaying') + (SELECT count(*) FROM restore WHERE base = b.name AND status = 'queued'),
 			(SELECT count(*) FROM write WHERE base = b.name AND status = 'queued'),
@@ -62,7 +63,7 @@ func (s *Store) basesWhere(ctx context.Context, where string, args ...any) ([]Ba
 	}
 	bs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b BaseState, err error) {
 		var halted, paused, lease, held instant
-		err = row.Scan(&b.Name, &b.Halted, &halted, &b.HaltedBy, &b.Reason, &paused, &b.WaitingEntries, &b.WaitingWrites, &b.WaitingMirror, &b.LeaseHolder, &lease, &held, &b.MirrorProblem)
+		err = row.Scan(&b.Name, &b.Halted, &halted, &b.HaltedBy, &b.HaltKind, &b.Reason, &paused, &b.WaitingEntries, &b.WaitingWrites, &b.WaitingMirror, &b.LeaseHolder, &lease, &held, &b.MirrorProblem)
 		b.HaltedAt, b.PausedUntil, b.LeaseUntil, b.MirrorHeldUntil = halted.Time, paused.Time, lease.Time, held.Time
 		return b, err
 	})

@@ -196,12 +196,13 @@ func (s *Store) claimRows(ctx context.Context, run string, c Claim) ([]claimedRo
 				outcome = NULL, outcome_reason = '', replayed_by = '', replayed_at = NULL, fields_replayed = NULL, fields_skipped = NULL,
 				values_before = NULL, effect = '', notes = '', replay_status = NULL, replay_error = '', replay_attempts = 0
 			FROM pick WHERE e.id = pick.id AND e.status = 'pending_review'
-			RETURNING e.id, e.base, e.claim, e.first_attempt_at
+			RETURNING e.id, e.base, e.claim, e.first_attempt_at, e.target_id, e.payload_revision
 		), history AS (
 			INSERT INTO entry_history (entry_id, event, from_status, to_status, actor, run_id, claim, note)
 			SELECT id, 'claimed', 'pending_review', 'replaying', @by, @run_id, claim, @note FROM claimed
 		), member AS (
-			INSERT INTO run_entry (run_id, entry_id, claim, first_attempt_at) SELECT @run_id, id, claim, first_attempt_at FROM claimed
+			INSERT INTO run_entry (run_id, entry_id, claim, first_attempt_at, target_id, payload_revision)
+			SELECT @run_id, id, claim, first_attempt_at, target_id, payload_revision FROM claimed
 		)
 		SELECT id::text, base FROM claimed`
 	rows, err := s.db(ctx).Query(ctx, claimEntries, args)
@@ -255,6 +256,20 @@ func (s *Store) keepExpected(ctx context.Context, run string, expected map[strin
 	const keepExpected = `UPDATE entry e SET expect = x.expect::json FROM unnest($1::uuid[], $2::text[]) AS x (id, expect) WHERE e.id = x.id AND e.run_id = $3`
 	_, err := s.db(ctx).Exec(ctx, keepExpected, ids, docs, run)
 	return err
+}
+
+// LockEntry locks an entry for the rest of the transaction, after the bases of the routes as everybody does,
+// and returns it as it is now. edited tells that its payload was edited after its last decision.
+func (s *Store) LockEntry(ctx context.Context, id string, routes []Route) (e deadletter.Entry, edited bool, err error) {
+	if _, err = s.shareBases(ctx, routes); err != nil {
+		return e, false, interpretError("share bases", err)
+	}
+	const lockEntry = `SELECT outcome IS NOT NULL AND decided_revision <> payload_revision FROM entry WHERE id = $1::uuid FOR NO KEY UPDATE`
+	if err = s.db(ctx).QueryRow(ctx, lockEntry, id).Scan(&edited); err != nil {
+		return e, false, interpretError("lock entry", err)
+	}
+	e, err = s.ShowEntry(ctx, id)
+	return e, edited, err
 }
 
 // RefusePress notes on an entry why a press was refused, and asks the mirror to untick the box, so

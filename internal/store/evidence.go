@@ -51,7 +51,7 @@ type EvidenceSkip struct {
 // one; the zero Evidence begins the list.
 func (s *Store) ListEvidence(ctx context.Context, run string, after Evidence, limit int) ([]Evidence, error) {
 	const listEvidence = `
-		SELECT m.entry_id::text, e.source_system, e.target_table, coalesce(e.target_id, ''), e.reason_code, m.first_attempt_at, e.payload_revision,
+		SELECT m.entry_id::text, e.source_system, e.target_table, coalesce(m.target_id, ''), e.reason_code, m.first_attempt_at, m.payload_revision,
 			m.outcome, m.reason, m.effect, coalesce(h.note, ''), m.settled_at, coalesce(h.actor, ''), m.record_id, coalesce(h.detail, '{}')
 		FROM run_entry m JOIN entry e ON e.id = m.entry_id LEFT JOIN LATERAL (
 			SELECT note, actor, detail FROM entry_history h WHERE h.entry_id = m.entry_id AND h.run_id = m.run_id

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"airtable-replay/internal/deadletter"
@@ -86,10 +87,30 @@ func (s *Store) TakeForecast(ctx context.Context, l Lease) (run string, c Chunk,
 		if err != nil || len(refs) == 0 {
 			return err
 		}
+		if moved, err := s.followEdits(ctx, run, refs); err != nil {
+			return err
+		} else if moved {
+			if refs, err = s.forecastRecords(ctx, l.Base, run); err != nil || len(refs) == 0 {
+				return err
+			}
+		}
 		c, err = s.loadForecast(ctx, run, refs)
 		return err
 	})
 	return run, c, interpretError("take forecast", err)
+}
+
+// followEdits takes entries to the record that they are about by now: their payload may have been edited
+// since the dry run was planned.
+func (s *Store) followEdits(ctx context.Context, run string, refs []RecordRef) (moved bool, err error) {
+	keys := []string{}
+	for _, r := range refs {
+		keys = append(keys, r.Key)
+	}
+	const followEdits = `UPDATE forecast f SET record_key = e.record_key, version_sort = e.version_sort FROM entry e
+		WHERE f.run_id = $1::uuid AND f.target_table = $2 AND f.record_key = ANY ($3) AND f.outcome = '' AND e.id = f.entry_id AND e.record_key <> f.record_key`
+	tag, err := s.db(ctx).Exec(ctx, followEdits, run, refs[0].Target, keys)
+	return tag.RowsAffected() > 0, err
 }
 
 func (s *Store) forecastRecords(ctx context.Context, base, run string) ([]RecordRef, error) {
@@ -131,12 +152,24 @@ func (s *Store) loadForecast(ctx context.Context, run string, refs []RecordRef) 
 	if err := s.loadAround(ctx, l); err != nil {
 		return Chunk{}, err
 	}
-	for i := range l.Items {
-		for _, m := range l.Items[i].Members {
-			l.Items[i].Siblings = without(l.Items[i].Siblings, m.ID)
-		}
+	return *l.Chunk, s.withoutOwn(ctx, run, l)
+}
+
+// withoutOwn takes from the siblings what the dry run itself would claim.
+func (s *Store) withoutOwn(ctx context.Context, run string, l *loading) error {
+	const ownEntries = `SELECT entry_id::text FROM forecast WHERE run_id = $1::uuid AND target_table = $2 AND record_key = ANY ($3)`
+	own, err := s.idsOf(ctx, "find own entries", ownEntries, run, l.Target, l.keys())
+	if err != nil {
+		return err
 	}
-	return *l.Chunk, nil
+	mine := map[string]bool{}
+	for _, id := range own {
+		mine[id] = true
+	}
+	for i := range l.Items {
+		l.Items[i].Siblings = slices.DeleteFunc(l.Items[i].Siblings, func(id string) bool { return mine[id] })
+	}
+	return nil
 }
 
 // Foreseen is what would become of one entry.
@@ -169,19 +202,47 @@ func (s *Store) SettleForecast(ctx context.Context, l Lease, run string, found [
 	return interpretError("settle forecast", err)
 }
 
-// PostponeForecast lets entries of a dry run wait before they are judged.
-func (s *Store) PostponeForecast(ctx context.Context, l Lease, run string, entries []string, wait time.Duration) error {
+// ForecastDelay lets entries of a dry run wait before they are judged.
+type ForecastDelay struct {
+	Entries []string
+	Wait    time.Duration
+	// Attempts is after how many failed readings an entry is given up, with Reason; 0: the wait follows no
+	// failure.
+	Attempts int
+	Reason   deadletter.Reason
+}
+
+// PostponeForecast lets entries of a dry run wait.
+func (s *Store) PostponeForecast(ctx context.Context, l Lease, run string, d ForecastDelay) error {
 	err := s.fenced(ctx, l, func(ctx context.Context) error {
-		const postponeForecast = `UPDATE forecast SET due_at = replay_now() + @wait::interval WHERE run_id = @run::uuid AND entry_id = ANY (@ids::uuid[])`
-		_, err := s.db(ctx).Exec(ctx, postponeForecast, names{"run": run, "ids": entries, "wait": wait})
+		const postponeForecast = `UPDATE forecast SET due_at = replay_now() + @wait::interval, tries = CASE WHEN @attempts > 0 THEN tries + 1 ELSE tries END,
+				outcome = CASE WHEN @attempts > 0 AND tries + 1 >= @attempts THEN 'replay_failed' ELSE outcome END,
+				reason = CASE WHEN @attempts > 0 AND tries + 1 >= @attempts THEN @reason ELSE reason END
+			WHERE run_id = @run::uuid AND entry_id = ANY (@ids::uuid[]) AND outcome = ''`
+		_, err := s.db(ctx).Exec(ctx, postponeForecast, names{"run": run, "ids": d.Entries, "wait": d.Wait, "attempts": d.Attempts, "reason": d.Reason})
 		return err
 	})
 	return interpretError("postpone forecast", err)
 }
 
-// Foresees tells whether a dry run has an entry about a record, which the run itself would bring about.
+// sweepForecasts ends dry runs of which nobody judges the entries: their base may have left the
+// configuration.
+func (s *Store) sweepForecasts(ctx context.Context, after time.Duration) error {
+	const sweepForecasts = `
+		WITH ended AS (
+			UPDATE run SET status = 'stopped', reason = 'swept', finished_at = replay_now()
+			WHERE dry_run AND status IN ('queued', 'running') AND EXISTS (SELECT 1 FROM forecast e JOIN base b ON b.name = e.base
+				WHERE e.run_id = run.id AND e.outcome = '' AND ` + idle + ` AND ` + sweepable + `) RETURNING id
+		)
+		UPDATE forecast SET outcome = 'released' WHERE run_id IN (SELECT id FROM ended) AND outcome = ''`
+	_, err := s.db(ctx).Exec(ctx, sweepForecasts, names{"after": after})
+	return err
+}
+
+// Foresees tells whether a dry run has an entry that would bring a record about, as far as is known.
 func (s *Store) Foresees(ctx context.Context, run, target, targetID string) (bool, error) {
-	const foresees = `SELECT EXISTS (SELECT 1 FROM forecast WHERE run_id = $1::uuid AND target_table = $2 AND record_key = 'k:' || $3::text)`
+	const foresees = `SELECT EXISTS (SELECT 1 FROM forecast WHERE run_id = $1::uuid AND target_table = $2 AND record_key = 'k:' || $3::text
+		AND outcome IN ('', 'replayed', 'partially_replayed'))`
 	var ok bool
 	err := s.db(ctx).QueryRow(ctx, foresees, run, target, targetID).Scan(&ok)
 	return ok, interpretError("foresee record", err)

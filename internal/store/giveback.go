@@ -122,10 +122,39 @@ func (s *Store) SweepStuck(ctx context.Context, after time.Duration) (ids []stri
 		})
 		return err
 	})
-	if err == nil {
-		err = s.sweepRestores(ctx, after)
+	for _, sweep := range []func() error{
+		func() error { return s.sweepRestores(ctx, after) },
+		func() error { return s.sweepForecasts(ctx, after) },
+		func() error { return s.releaseHalted(ctx) },
+	} {
+		if err == nil {
+			err = sweep()
+		}
 	}
 	return ids, interpretError("sweep stuck", err)
+}
+
+// releaseHalted gives back what a pass had been writing when its base was halted, and whose outcome it did
+// not live to record (W7, R4).
+func (s *Store) releaseHalted(ctx context.Context) error {
+	return s.InTx(ctx, func(ctx context.Context) error {
+		const leftBehind = `SELECT DISTINCT b.name FROM base b JOIN entry e ON e.base = b.name
+			WHERE b.halted_at IS NOT NULL AND b.lease_until <= replay_now() AND e.status = 'replaying'`
+		bases, err := s.idsOf(ctx, "find leftovers of halted bases", leftBehind)
+		if err != nil || len(bases) == 0 {
+			return err
+		}
+		const lockHalted = `SELECT 1 FROM base WHERE name = ANY ($1) ORDER BY name FOR NO KEY UPDATE`
+		if _, err := s.db(ctx).Exec(ctx, lockHalted, bases); err != nil {
+			return err
+		}
+		_, err = s.giveBack(ctx, giveBack{
+			transition: deadletter.TransitionReleased, reason: deadletter.ReasonBaseHalted, actor: "sweeper",
+			note:  "The base was halted while this entry was being written.",
+			where: "e.base = ANY (@halted::text[]) AND EXISTS (SELECT 1 FROM base b WHERE b.name = e.base AND b.halted_at IS NOT NULL)", args: pgx.NamedArgs{"halted": bases},
+		})
+		return err
+	})
 }
 
 // ListStuck lists the entries on which nobody works any more; a sweep returns them unless a pass begins.

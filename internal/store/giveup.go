@@ -49,37 +49,46 @@ func (s *Store) GiveUp(ctx context.Context, l Lease, given []GivenUp, wait []Pos
 	return interpretError("give up", err)
 }
 
-// releaseEnded gives entries back that would wait for another attempt while their run has been cancelled
-// or stopped.
+// releaseEnded gives back what would wait for another attempt while its run has been cancelled or stopped.
 func (s *Store) releaseEnded(ctx context.Context, wait []Postpone) error {
-	var ids []string
+	var refs []MemberRef
 	for _, p := range wait {
-		for _, m := range p.Members {
-			if m.Kind == deadletter.MemberEntry {
-				ids = append(ids, m.ID)
-			}
-		}
+		refs = append(refs, p.Members...)
 	}
-	_, err := s.giveBackEnded(ctx, ids)
+	_, err := s.giveBackEnded(ctx, refs)
 	return err
 }
 
-// ReleaseEnded gives back those of some entries whose run was cancelled or stopped before a pass got to
-// them, and returns which (B1).
-func (s *Store) ReleaseEnded(ctx context.Context, l Lease, ids []string) (released []string, err error) {
-	if len(ids) == 0 {
+// ReleaseEnded gives back those of some members whose run was cancelled or stopped before a pass got to
+// them, and returns their IDs (B1).
+func (s *Store) ReleaseEnded(ctx context.Context, l Lease, refs []MemberRef) (released []string, err error) {
+	if len(refs) == 0 {
 		return nil, nil
 	}
 	err = s.fenced(ctx, l, func(ctx context.Context) error {
-		released, err = s.giveBackEnded(ctx, ids)
+		released, err = s.giveBackEnded(ctx, refs)
 		return err
 	})
-	return released, interpretError("release entries of ended runs", err)
+	return released, interpretError("release members of ended runs", err)
 }
 
-func (s *Store) giveBackEnded(ctx context.Context, ids []string) (released []string, err error) {
+func (s *Store) giveBackEnded(ctx context.Context, refs []MemberRef) (released []string, err error) {
+	var ids []string
+	for _, m := range refs {
+		switch m.Kind {
+		case deadletter.MemberEntry:
+			ids = append(ids, m.ID)
+		case deadletter.MemberRestore:
+			given, err := s.releaseEndedRestore(ctx, m.ID)
+			if err != nil {
+				return nil, err
+			}
+			released = append(released, given...)
+		case deadletter.MemberWrite:
+		}
+	}
 	if len(ids) == 0 {
-		return nil, nil
+		return released, nil
 	}
 	const endedRuns = `SELECT DISTINCT r.reason FROM entry e JOIN run r ON r.id = e.run_id
 		WHERE e.id = ANY ($1::uuid[]) AND e.status = 'replaying' AND r.status IN ('cancelled', 'stopped')`

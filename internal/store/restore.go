@@ -135,7 +135,8 @@ func (s *Store) StartRestore(ctx context.Context, w Written, by, reason string) 
 			), counted AS (
 				UPDATE run SET claimed = @fields WHERE id = @run
 			), member AS (
-				INSERT INTO run_entry (run_id, entry_id, claim, first_attempt_at) SELECT @run, id, claim, first_attempt_at FROM entry WHERE id = @entry
+				INSERT INTO run_entry (run_id, entry_id, claim, first_attempt_at, target_id, payload_revision)
+				SELECT @run, id, claim, first_attempt_at, target_id, payload_revision FROM entry WHERE id = @entry
 			)
 			INSERT INTO entry_history (entry_id, event, from_status, to_status, actor, run_id, claim, note)
 			SELECT id, @event, status, status, @by, @run, claim, @note FROM entry WHERE id = @entry`

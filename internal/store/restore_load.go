@@ -20,7 +20,8 @@ const dueRestore = `FROM restore w LEFT JOIN record_mark m USING (target_table, 
 func (s *Store) loadRestores(ctx context.Context, base string, l *loading) error {
 	loadRestores := `
 		SELECT DISTINCT ON (w.record_key) w.record_key, w.id::text, w.source_system, w.created_at, w.before, w.requested_by, w.tries, coalesce(w.last_status, 0),
-			w.last_error, w.alone, i.clock, i.record_id, i.fields, i.version, i.version_before, ` + rewritten + `
+			w.last_error, w.alone, i.clock, i.record_id, i.fields, i.version, i.version_before, ` + rewritten + `,
+			EXISTS (SELECT 1 FROM run WHERE run.id = w.id AND run.status IN ('cancelled', 'stopped'))
 		FROM restore w JOIN intent i ON i.id = w.intent_id LEFT JOIN record_mark m ON m.target_table = w.target_table AND m.record_key = w.record_key
 		WHERE w.base = @base AND w.target_table = @target AND w.record_key = ANY (@keys) AND w.status = 'queued' AND w.due_at <= ` + sqlNow + ` AND ` + notResting + `
 		ORDER BY w.record_key, w.created_at, w.id`
@@ -40,7 +41,7 @@ func scanRestore(row pgx.CollectableRow) (r keyedMember, err error) {
 	var version, versionBefore string
 	back := &Restoring{}
 	err = row.Scan(&r.Key, &r.ID, &r.Source, &r.FirstAttemptAt, &before, &r.By, &r.Tries, &r.LastStatus,
-		&r.LastError, &r.Alone, &back.Clock, &back.RecordID, &fields, &version, &versionBefore, &back.Rewritten)
+		&r.LastError, &r.Alone, &back.Clock, &back.RecordID, &fields, &version, &versionBefore, &back.Rewritten, &r.RunEnded)
 	if err != nil {
 		return r, err
 	}

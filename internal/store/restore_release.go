@@ -62,9 +62,9 @@ func (s *Store) sweepRestores(ctx context.Context, after time.Duration) error {
 	})
 }
 
-// releaseEndedRestore ends a restore that would wait for another attempt while its run has been
-// cancelled.
-func (s *Store) releaseEndedRestore(ctx context.Context, id string) error {
+// releaseEndedRestore ends a restore that is still to be written while its run has been cancelled, and
+// returns its ID then.
+func (s *Store) releaseEndedRestore(ctx context.Context, id string) ([]string, error) {
 	runs, err := s.releaseRestores(ctx, release{
 		reason: deadletter.ReasonCancelled, actor: "service", note: "The run had ended when another attempt was due.",
 		where: "r.id = @id::uuid AND EXISTS (SELECT 1 FROM run WHERE run.id = r.id AND run.status IN ('cancelled', 'stopped'))", args: pgx.NamedArgs{"id": id},
@@ -72,7 +72,7 @@ func (s *Store) releaseEndedRestore(ctx context.Context, id string) error {
 	if err == nil {
 		_, err = s.FinishRuns(ctx, runs)
 	}
-	return err
+	return runs, err
 }
 
 // postponeRestores lets restores wait.

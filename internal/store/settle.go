@@ -103,7 +103,7 @@ func (s *Store) settleEntry(ctx context.Context, v Settlement) (run string, ok b
 				record_id = coalesce(nullif(@record, ''), record_id), effect = @effect, notes = @note, replay_status = @status, replay_error = @error,
 				replay_attempts = @tries, own_failures = CASE WHEN @to = 'resolved' THEN 0 ELSE own_failures + @own END,
 				review_group = @group::uuid, wrote_version = coalesce(nullif(@wrote, ''), wrote_version),
-				landed_intent = NULL, flags = ARRAY (SELECT DISTINCT f FROM unnest(flags || @flags::text[]) AS f WHERE f <> 'landed' OR @to <> 'resolved')
+				landed_intent = NULL, decided_revision = payload_revision, flags = ARRAY (SELECT DISTINCT f FROM unnest(flags || @flags::text[]) AS f WHERE f <> 'landed' OR @to <> 'resolved')
 			WHERE id = @id AND status = 'replaying' AND claim = @claim RETURNING id, run_id, claim, requested_by
 		), history AS (
 			INSERT INTO entry_history (entry_id, event, from_status, to_status, actor, run_id, claim, outcome, reason, note, detail)
