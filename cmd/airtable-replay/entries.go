@@ -38,7 +38,7 @@ type entryFilter struct {
 	Source   string `placeholder:"NAME" help:"The source system."`
 	Target   string `placeholder:"NAME" help:"The target, as the configuration calls it."`
 	TargetID string `name:"target-id" placeholder:"ID" help:"The sender's ID of the record."`
-	Run      string `placeholder:"ID" help:"The run that last took the entry."`
+	Run      string `placeholder:"ID" help:"A run that took the entry."`
 	Owner    string `placeholder:"NAME" help:"Who it is assigned to."`
 	From     string `placeholder:"TIME" help:"First attempts at or after this time, such as 2026-10-02T09:00:00Z."`
 	To       string `placeholder:"TIME" help:"First attempts before this time."`

@@ -220,7 +220,9 @@ func astray(err error, id string) error {
 	if !ok || refusal.Status != http.StatusNotFound || uuid.Validate(id) == nil || strings.HasPrefix(id, "rec") {
 		return err
 	}
-	if strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != '.' }) {
+	if strings.ContainsFunc(id, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != '.'
+	}) {
 		id = "ID" // a shell could take it for something else
 	}
 	return fmt.Errorf("%w\nan entry is named by its own ID; airtable-replay entries list --target-id %s finds it by the record's", err, id)

@@ -25,7 +25,7 @@ type entrySelector struct {
 	Outcome word     `enum:",replayed,partially_replayed,superseded,needs_review,replay_failed" default:"" placeholder:"OUTCOME" help:"Those whose last replay ended so: needs_review, replay_failed, …"`
 	Source  string   `placeholder:"NAME" help:"Those of this source system."`
 	Target  string   `placeholder:"NAME" help:"Those for this target."`
-	Of      string   `name:"run" placeholder:"ID" help:"Those that this run took last."`
+	Of      string   `name:"run" placeholder:"ID" help:"Those that this run took."`
 	Owner   string   `placeholder:"NAME" help:"Those assigned to this owner."`
 	From    string   `placeholder:"TIME" help:"First attempts at or after this time, such as 2026-10-02T09:00:00Z."`
 	To      string   `placeholder:"TIME" help:"First attempts before this time."`

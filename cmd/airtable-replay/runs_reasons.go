@@ -83,7 +83,7 @@ func reasonsOf(p *process, api *client.ClientWithResponses, id string, o client.
 			return nil, err
 		}
 		for _, e := range a.value.Entries {
-			if e.Replay != nil {
+			if e.Replay != nil && orNone(e.Replay.RunID) == id {
 				counts[string(orNone(e.Replay.Reason))]++
 			}
 		}
