@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"airtable-replay/internal/deadletter"
@@ -187,6 +188,13 @@ func (k *console) pressOf(v *visit, id string) (replay.Press, error) {
 	}
 	if p.Mode == deadletter.ChosenFields || p.Mode == deadletter.Overwrite {
 		p.Expect = f.expected(v.field("expect"), p)
+	}
+	if text := v.field("revision"); text != "" {
+		revision, err := strconv.Atoi(text)
+		if err != nil {
+			f.add("preview", "revision", "look at the preview again; it does not say which payload was shown")
+		}
+		p.ExpectRevision = &revision
 	}
 	return p, f.err()
 }
