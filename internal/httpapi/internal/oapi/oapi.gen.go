@@ -1238,7 +1238,7 @@ type ListEntriesParams struct {
 	Target   *ByTarget   `form:"target,omitempty" json:"target,omitempty"`
 	TargetID *ByTargetID `form:"target_id,omitempty" json:"target_id,omitempty"`
 
-	// Run ID of the run that last took the entry
+	// Run ID of a run that took the entry, then or now
 	Run   *ByRun   `form:"run,omitempty" json:"run,omitempty"`
 	Owner *ByOwner `form:"owner,omitempty" json:"owner,omitempty"`
 
@@ -1277,7 +1277,7 @@ type SummarizeEntriesParams struct {
 	Target   *ByTarget   `form:"target,omitempty" json:"target,omitempty"`
 	TargetID *ByTargetID `form:"target_id,omitempty" json:"target_id,omitempty"`
 
-	// Run ID of the run that last took the entry
+	// Run ID of a run that took the entry, then or now
 	Run   *ByRun   `form:"run,omitempty" json:"run,omitempty"`
 	Owner *ByOwner `form:"owner,omitempty" json:"owner,omitempty"`
 
