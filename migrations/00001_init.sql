@@ -17,6 +17,7 @@ CREATE TABLE base (
     halted_at        timestamptz,
     halt_reason      text        NOT NULL DEFAULT '',
     halted_by        text        NOT NULL DEFAULT '',
+    resumed_at       timestamptz NOT NULL DEFAULT '-infinity', -- what was known of the base before may have been mended
     halt_kind        text        NOT NULL DEFAULT 'data' CHECK (halt_kind IN ('data', 'access')), -- access: token or quota (R9)
     mirror_held_until timestamptz NOT NULL DEFAULT '-infinity', -- no row goes to the dead letter table before
     mirror_problem   text        NOT NULL DEFAULT '',

@@ -21,6 +21,7 @@ type chunk struct {
 	schema *pipeline.Schema
 	rules  deadletter.Rules
 	now    time.Time
+	recent time.Duration // how old a schema may be at most: not from before the base was resumed
 	items  []*item
 	done   bool // a failed request has closed the chunk
 	again  bool // the read was repeated after a surprise
@@ -60,7 +61,10 @@ type found struct {
 }
 
 func (p *Pass) newChunk(hold *pacing.Hold, c store.Chunk) *chunk {
-	w := &chunk{Pass: p, hold: hold, base: p.bases[hold.Base], now: c.Now}
+	w := &chunk{Pass: p, hold: hold, base: p.bases[hold.Base], now: c.Now, recent: schemaAge}
+	if c.SinceResume > 0 {
+		w.recent = min(schemaAge, c.SinceResume)
+	}
 	w.target, _ = p.Book.Target(c.Target)
 	for _, it := range c.Items {
 		w.items = append(w.items, w.newItem(it))

@@ -21,7 +21,7 @@ const maxRestarts = 3
 const dependencyWait = 2 * time.Second
 
 // prepare parses and validates every member by today's rules, and resolves links.
-func (w *chunk) prepare(ctx context.Context) error { return w.prepareBy(ctx, schemaAge) }
+func (w *chunk) prepare(ctx context.Context) error { return w.prepareBy(ctx, w.recent) }
 
 // prepareBy is prepare by a schema that is not older than age.
 func (w *chunk) prepareBy(ctx context.Context, age time.Duration) error {

@@ -140,7 +140,8 @@ func (s *Store) Halt(ctx context.Context, base string, kind HaltKind, reason, ac
 
 // ResumeBase lets a halted base go on and forgets its failures.
 func (s *Store) ResumeBase(ctx context.Context, base string) error {
-	const resumeBase = `UPDATE base SET halted_at = NULL, halt_kind = 'data', halt_reason = '', halted_by = '', failure = '', failures = 0, woken_at = '-infinity' WHERE name = $1 AND halted_at IS NOT NULL`
+	const resumeBase = `UPDATE base SET halted_at = NULL, halt_kind = 'data', halt_reason = '', halted_by = '', failure = '', failures = 0, woken_at = '-infinity',
+		resumed_at = replay_now() WHERE name = $1 AND halted_at IS NOT NULL`
 	tag, err := s.db(ctx).Exec(ctx, resumeBase, base)
 	if err == nil && tag.RowsAffected() == 0 {
 		return deadletter.Errorf(deadletter.CodeConflict, "base-not-halted", "base %q is not halted", base)

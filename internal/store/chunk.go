@@ -19,7 +19,9 @@ type Chunk struct {
 	Items  []Item
 	Now    time.Time // on the shared clock, when the chunk was taken
 	Closed bool      // the base is paused, or halted for its token or quota; nothing was taken
-	Halted bool      // the base is halted: no data was taken, but rows to mirror may go on (R9)
+	// SinceResume is how long ago the base was resumed, a day at most: what was read of it before does not count.
+	SinceResume time.Duration
+	Halted      bool // the base is halted: no data was taken, but rows to mirror may go on (R9)
 }
 
 // Item is one record of a chunk: the intents that are open on it and what waits for it, either live

@@ -18,8 +18,9 @@ func (s *Store) TakeChunk(ctx context.Context, l Lease) (c Chunk, err error) {
 		c = Chunk{}
 		var now time.Time
 		var turn int64
-		const openBase = `SELECT replay_now(), turn, NOT (` + open + `), halted_at IS NOT NULL FROM base WHERE name = $1`
-		if err := s.db(ctx).QueryRow(ctx, openBase, l.Base).Scan(&now, &turn, &c.Closed, &c.Halted); err != nil || c.Closed {
+		var since time.Duration
+		const openBase = `SELECT replay_now(), turn, least(replay_now() - greatest(resumed_at, replay_now() - interval '1 day'), interval '1 day'), NOT (` + open + `), halted_at IS NOT NULL FROM base WHERE name = $1`
+		if err := s.db(ctx).QueryRow(ctx, openBase, l.Base).Scan(&now, &turn, &since, &c.Closed, &c.Halted); err != nil || c.Closed {
 			return err
 		}
 		if c.Halted {
@@ -34,7 +35,7 @@ func (s *Store) TakeChunk(ctx context.Context, l Lease) (c Chunk, err error) {
 			if c, err = s.loadChunk(ctx, l.Base, refs, entriesFirst); err != nil {
 				return err
 			}
-			c.Now = now.UTC()
+			c.Now, c.SinceResume = now.UTC(), since
 		}
 		return s.noteTaken(ctx, l.Base, c)
 	})

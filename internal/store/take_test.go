@@ -56,7 +56,7 @@ func TestTakeTellsAll(t *testing.T) {
 		return n
 	}
 	require.Empty(t, cmp.Diff(store.Chunk{
-		Target: targetOf(orders), Now: morning,
+		Target: targetOf(orders), Now: morning, SinceResume: 24 * time.Hour,
 		Items: []store.Item{{
 			Ref: store.RecordRef{Target: targetOf(orders), Key: "k:O-2"}, TargetID: "O-2",
 			Members: []store.Member{{
