@@ -49,7 +49,7 @@ func (s *Store) FindBase(ctx context.Context, name string) (BaseState, error) {
 
 func (s *Store) basesWhere(ctx context.Context, where string, args ...any) ([]BaseState, error) {
 	listBases := `
-		SELECT name, halted_at IS NOT NULL, halted_at, halted_by, halt_kind, CASE WHEN halted_at IS NOT NULL THEN halt_reason WHEN paused_until > replay_now() THEN pause_reason ELSE '' END,
+		SELECT name, halted_at IS NOT NULL, halted_at, halted_by, CASE WHEN halted_at IS NOT NULL THEN halt_kind ELSE '' END, CASE WHEN halted_at IS NOT NULL THEN halt_reason WHEN paused_until > replay_now() THEN pause_reason ELSE '' END,
 			CASE WHEN paused_until > replay_now() THEN paused_until END,
 			(SELECT count(*) FROM entry WHERE base = b.name AND status = 'replaying') + (SELECT count(*) FROM restore WHERE base = b.name AND status = 'queued'),
 			(SELECT count(*) FROM write WHERE base = b.name AND status = 'queued'),

@@ -98,5 +98,5 @@ sources:
     id: line.id
     version: updated_at
     fields: {Quantity: line.quantity, Order: line.order}
-replay: {stuck_after: 5m, sweep_every: 1m, attempt_cap: 5, recovery_tick: 100ms}
+replay: {stuck_after: 5m, sweep_every: 1m, attempt_cap: 5, recovery_tick: 200ms}
 `

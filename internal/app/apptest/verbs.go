@@ -113,7 +113,7 @@ const patience = 60 * time.Second
 // Eventually waits until done says so.
 func Eventually(t testing.TB, done func() bool, what string) {
 	t.Helper()
-	require.Eventually(t, done, patience, 20*time.Millisecond, what)
+	require.Eventually(t, done, patience, 60*time.Millisecond, what)
 }
 
 // Settled waits until an entry is no longer replaying and returns it.
