@@ -13,8 +13,8 @@ import (
 
 // The longest texts that forms and links may carry, in characters; the API has the same.
 const (
-	maxName   = 200
-	maxKey    = 500
+	maxName   = deadletter.MaxName
+	maxKey    = deadletter.MaxKey
 	maxReason = 2000
 	maxCursor = 1000
 )

@@ -124,8 +124,15 @@ type Selector struct {
 // Counts are a run's totals by what became of its entries (mission B5). A restore is about one entry
 // and counts its fields: claimed = restored + refused + released.
 type Counts struct {
-	Claimed, Replayed, PartiallyReplayed, Superseded, NeedsReview, ReplayFailed, Released int
-	Restored, Refused                                                                     int // of a restore alone
+	Claimed           int `json:"claimed"`
+	Replayed          int `json:"replayed"`
+	PartiallyReplayed int `json:"partially_replayed"`
+	Superseded        int `json:"superseded"`
+	NeedsReview       int `json:"needs_review"`
+	ReplayFailed      int `json:"replay_failed"`
+	Released          int `json:"released"`
+	Restored          int `json:"restored"` // this and the next of a restore alone
+	Refused           int `json:"refused"`
 }
 
 // Settled is how many of the claimed entries, or of a restore's fields, have an outcome or were
@@ -137,9 +144,12 @@ func (c Counts) Settled() int {
 // Reconciliation proves a run's totals (mission B5): replayed + partially replayed = created +
 // updated + unchanged + merged, and every claimed entry is settled.
 type Reconciliation struct {
-	Created, Updated, Unchanged, Merged int
-	Balanced                            bool
-	SkippedByReason                     map[Reason]int
+	Created         int            `json:"created"`
+	Updated         int            `json:"updated"`
+	Unchanged       int            `json:"unchanged"`
+	Merged          int            `json:"merged"`
+	Balanced        bool           `json:"balanced"`
+	SkippedByReason map[Reason]int `json:"skipped_by_reason"`
 }
 
 // Forecast is what would become of the entries that a dry run selects, as things stand (mission O2,

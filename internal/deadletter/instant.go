@@ -51,12 +51,15 @@ func parseInstant(s string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, errNotInstant
 	}
-	t = t.UTC()
-	if t.Year() < 2 || t.Year() > 9999 {
+	if t = t.UTC(); !InRange(t) {
 		return time.Time{}, errInstantRange
 	}
 	return t, nil
 }
+
+// InRange tells whether a time can be stored and written as RFC 3339: it is in the years 2 to 9999, in UTC.
+// Year 1 is what an unset time looks like.
+func InRange(t time.Time) bool { return t.UTC().Year() >= 2 && t.UTC().Year() <= 9999 }
 
 // canonicalOffset turns +02, +0200 and +02:00 into +02:00.
 func canonicalOffset(zone string) (string, error) {

@@ -5,6 +5,12 @@ import "time"
 // MaxPayload is the largest payload that an entry or a live write may have, in bytes.
 const MaxPayload = 1 << 20
 
+// The longest names (of sources, targets, people) and IDs of the sender, in characters; they are indexed.
+const (
+	MaxName = 200
+	MaxKey  = 500
+)
+
 // Payload is one revision of an entry's payload. Revision 0 is the payload as filed; each edit of a
 // reviewer is kept beside it (mission O1).
 type Payload struct {

@@ -129,8 +129,8 @@ func orNull[T comparable](v T) *T {
 func reasonOrNull(r deadletter.Reason) *oapi.NullableReason { return orNull(oapi.NullableReason(r)) }
 
 func instantOrNull(t time.Time) *time.Time {
-	if t = t.UTC(); t.IsZero() || !writableYear(t) { // a sender's version may be any
+	if t.IsZero() {
 		return nil
 	}
-	return new(t)
+	return new(t.UTC())
 }

@@ -16,8 +16,8 @@ import (
 
 // The longest texts that requests may carry, in characters.
 const (
-	maxName    = 200  // sources, targets, people
-	maxKey     = 500  // the sender's IDs; they are indexed
+	maxName    = deadletter.MaxName
+	maxKey     = deadletter.MaxKey
 	maxVersion = 100  // versions as sent
 	maxReason  = 2000 // what a person writes
 	maxCursor  = 1000
@@ -93,14 +93,11 @@ func (f *faults) instant(field string, value *string) time.Time {
 		}
 		f.add(field, "rfc3339", detail)
 	}
-	if t = t.UTC(); err == nil && !writableYear(t) {
-		f.add(field, "range", "must lie in the years 1 to 9999, in UTC")
+	if err == nil && !deadletter.InRange(t) {
+		f.add(field, "range", "must lie in the years 2 to 9999, in UTC")
 	}
-	return t
+	return t.UTC()
 }
-
-// writableYear tells whether an RFC 3339 time can be written of it.
-func writableYear(t time.Time) bool { return t.Year() >= 1 && t.Year() <= 9999 }
 
 // oneOf checks an optional value of a closed list; nil is the fallback.
 func oneOf[T, V ~string](f *faults, field string, value *V, known []T, fallback T) T {

@@ -92,9 +92,9 @@ func (m *Mirror) ownRow(ctx context.Context, rec airtable.Record) (Row, bool, er
 func fromRecord(rec airtable.Record) (Row, error) {
 	r := reader{fields: rec.Fields}
 	out := Row{
-		DLQRecordID: rec.ID, SourceSystem: r.required(fieldSource), RawPayload: r.payload(), TargetTable: r.short("Target Table", maxName),
-		TargetID: r.short("Target ID", maxKey), Operation: r.operation(), ErrorDetail: r.text("Error Detail"), StatusCode: r.whole(fieldStatusCode, 599),
-		Attempts: r.whole(fieldAttempts, 1_000_000), FirstAttemptAt: r.moment(fieldFirst, rec.CreatedTime), AssignedOwner: r.short("Assigned Owner", maxName),
+		DLQRecordID: rec.ID, SourceSystem: r.required(fieldSource), RawPayload: r.payload(), TargetTable: r.short("Target Table", deadletter.MaxName),
+		TargetID: r.short("Target ID", deadletter.MaxKey), Operation: r.operation(), ErrorDetail: r.text("Error Detail"), StatusCode: r.whole(fieldStatusCode, 599),
+		Attempts: r.whole(fieldAttempts, 1_000_000), FirstAttemptAt: r.moment(fieldFirst, rec.CreatedTime), AssignedOwner: r.short("Assigned Owner", deadletter.MaxName),
 	}
 	var note string
 	out.ReasonCode, note = reason(r.text(fieldReason))
@@ -144,12 +144,6 @@ func (r *reader) fault(field, rule, detail string) {
 
 func (r *reader) text(field string) string { return cellText(r.fields[field]) }
 
-// The longest names and IDs, in characters; they are indexed.
-const (
-	maxName = 200
-	maxKey  = 500
-)
-
 // short is a text of bounded length.
 func (r *reader) short(field string, longest int) string {
 	text := r.text(field)
@@ -161,7 +155,7 @@ func (r *reader) short(field string, longest int) string {
 }
 
 func (r *reader) required(field string) string {
-	text := strings.TrimSpace(r.short(field, maxName))
+	text := strings.TrimSpace(r.short(field, deadletter.MaxName))
 	if text == "" {
 		r.fault(field, "required", "is empty; fill in the name of the source as the service's configuration has it")
 	}
@@ -211,7 +205,7 @@ func (r *reader) moment(field string, otherwise time.Time) time.Time {
 		return otherwise.UTC()
 	}
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
-		if at, err := time.Parse(layout, text); err == nil && at.UTC().Year() >= 1 && at.UTC().Year() <= 9999 {
+		if at, err := time.Parse(layout, text); err == nil && deadletter.InRange(at) {
 			return at.UTC()
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"airtable-replay/internal/config"
 	"airtable-replay/internal/store"
+	"airtable-replay/internal/telemetry"
 )
 
 // timeout bounds one delivery.
@@ -131,7 +132,7 @@ func (n *Notifier) post(ctx context.Context, m store.Notification) error {
 	req.Header.Set("Webhook-Signature", Sign(e.Secret.Reveal(), m.ID, at, m.Payload))
 	resp, err := n.Client.Do(req)
 	if err != nil {
-		return fmt.Errorf("deliver to %q: no answer: %w", m.Endpoint, withoutURL(err))
+		return fmt.Errorf("deliver to %q: no answer: %w", m.Endpoint, telemetry.WithoutURL(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if _, err := io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)); err != nil {

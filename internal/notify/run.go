@@ -21,37 +21,16 @@ type runMessage struct {
 }
 
 type runTotals struct {
-	ID             string               `json:"id"`
-	Kind           deadletter.RunKind   `json:"kind"`
-	Status         deadletter.RunStatus `json:"status"`
-	Reason         deadletter.Reason    `json:"reason,omitempty"`
-	RequestedBy    string               `json:"requested_by"`
-	Note           string               `json:"note"`
-	Counts         runCounts            `json:"counts"`
-	Reconciliation runEffects           `json:"reconciliation"`
-	StartedAt      time.Time            `json:"started_at,omitzero"`
-	FinishedAt     time.Time            `json:"finished_at"`
-}
-
-type runCounts struct {
-	Claimed           int `json:"claimed"`
-	Replayed          int `json:"replayed"`
-	PartiallyReplayed int `json:"partially_replayed"`
-	Superseded        int `json:"superseded"`
-	NeedsReview       int `json:"needs_review"`
-	ReplayFailed      int `json:"replay_failed"`
-	Released          int `json:"released"`
-	Restored          int `json:"restored"`
-	Refused           int `json:"refused"`
-}
-
-type runEffects struct {
-	Created         int                       `json:"created"`
-	Updated         int                       `json:"updated"`
-	Unchanged       int                       `json:"unchanged"`
-	Merged          int                       `json:"merged"`
-	Balanced        bool                      `json:"balanced"`
-	SkippedByReason map[deadletter.Reason]int `json:"skipped_by_reason"`
+	ID             string                    `json:"id"`
+	Kind           deadletter.RunKind        `json:"kind"`
+	Status         deadletter.RunStatus      `json:"status"`
+	Reason         deadletter.Reason         `json:"reason,omitempty"`
+	RequestedBy    string                    `json:"requested_by"`
+	Note           string                    `json:"note"`
+	Counts         deadletter.Counts         `json:"counts"`
+	Reconciliation deadletter.Reconciliation `json:"reconciliation"`
+	StartedAt      time.Time                 `json:"started_at,omitzero"`
+	FinishedAt     time.Time                 `json:"finished_at"`
 }
 
 // changedTable is what downstream must refresh: the records, and the business dates that they had before
@@ -138,11 +117,9 @@ func (n *Notifier) table(c store.Effects, ids []string) changedTable {
 }
 
 func totalsOf(r deadletter.Run) runTotals {
-	c, t := r.Counts, r.Reconciliation
 	return runTotals{
 		ID: r.ID, Kind: r.Kind, Status: r.Status, Reason: r.Reason, RequestedBy: r.RequestedBy, Note: r.Note,
-		Counts:         runCounts{c.Claimed, c.Replayed, c.PartiallyReplayed, c.Superseded, c.NeedsReview, c.ReplayFailed, c.Released, c.Restored, c.Refused},
-		Reconciliation: runEffects{t.Created, t.Updated, t.Unchanged, t.Merged, t.Balanced, t.SkippedByReason},
-		StartedAt:      r.StartedAt, FinishedAt: r.FinishedAt,
+		Counts: r.Counts, Reconciliation: r.Reconciliation,
+		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 }

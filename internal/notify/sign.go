@@ -4,8 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
-	"net/url"
 	"strings"
 )
 
@@ -26,12 +24,4 @@ func key(secret string) []byte {
 		}
 	}
 	return []byte(secret)
-}
-
-// withoutURL takes the address out of a client's error: it may hold a secret.
-func withoutURL(err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		return e.Err
-	}
-	return err
 }

@@ -60,8 +60,9 @@ type found struct {
 	fields map[string]any
 }
 
-func (p *Pass) newChunk(hold *pacing.Hold, c store.Chunk) *chunk {
-	w := &chunk{Pass: p, hold: hold, base: p.bases[hold.Base], now: c.Now, recent: schemaAge}
+// newChunk is the work on a chunk of a base. hold is nil where nothing is to be stored: a preview, a dry run.
+func (p *Pass) newChunk(base string, hold *pacing.Hold, c store.Chunk) *chunk {
+	w := &chunk{Pass: p, hold: hold, base: p.bases[base], now: c.Now, recent: schemaAge}
 	if c.SinceResume > 0 {
 		w.recent = min(schemaAge, c.SinceResume)
 	}

@@ -52,8 +52,7 @@ func (p *Pass) judgeSafely(ctx context.Context, hold *pacing.Hold, run string, c
 }
 
 func (p *Pass) newForecast(hold *pacing.Hold, run string, c store.Chunk) *forecast {
-	f := &forecast{run: run, hold: hold, chunk: p.newChunk(hold, c)}
-	f.chunk.hold = nil
+	f := &forecast{run: run, hold: hold, chunk: p.newChunk(hold.Base, nil, c)}
 	f.chunk.coming = func(ctx context.Context, target, key string) (bool, error) {
 		return p.Store.Foresees(ctx, run, target, key)
 	}
@@ -82,10 +81,7 @@ func (f *forecast) judge(ctx context.Context) error {
 	if w.target == nil || f.hold.Base == "" {
 		return f.settle(ctx, allFail(w.items, deadletter.ReasonUnknownSource), nil)
 	}
-	if err := w.prepare(ctx); err != nil {
-		return f.failed(ctx, err)
-	}
-	if err := w.read(ctx); err != nil {
+	if err := w.look(ctx); err != nil {
 		return f.failed(ctx, err)
 	}
 	w.foresee(ctx)
@@ -180,7 +176,7 @@ func (f *forecast) failed(ctx context.Context, err error) error {
 		return w.haltBase(ctx, store.HaltAccess, haltWords(w.base, failure))
 	case airtable.Permanent, airtable.Done:
 	}
-	w.Logger.WarnContext(ctx, "forecast refused", "run_id", f.run, "error", fmt.Sprint(failure.text))
+	w.Logger.WarnContext(ctx, "forecast refused", "run_id", f.run, "error", failure.text)
 	return f.settle(ctx, allFail(w.items, refusal(failure.err)), nil)
 }
 

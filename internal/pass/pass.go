@@ -192,7 +192,7 @@ func (p *Pass) workSafely(ctx context.Context, hold *pacing.Hold, c store.Chunk)
 		}
 		err = p.Store.ChargeTaken(ctx, hold.Lease, refs)
 	}()
-	w := p.newChunk(hold, c)
+	w := p.newChunk(hold.Base, hold, c)
 	w.probe(ctx, StepTaken)
 	return w.work(ctx)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"airtable-replay/internal/deadletter"
-	"airtable-replay/internal/pacing"
 	"airtable-replay/internal/pipeline"
 	"airtable-replay/internal/store"
 )
@@ -19,31 +18,47 @@ type Preview struct {
 // PreviewReplay decides about one item as a press would, from a fresh read, and writes and stores
 // nothing (O2). It takes up to three request slots.
 func (p *Pass) PreviewReplay(ctx context.Context, base string, it store.Item) (Preview, error) {
-	now, err := p.Store.Now(ctx)
+	w, err := p.lookAt(ctx, base, it)
 	if err != nil {
 		return Preview{}, err
 	}
-	w := p.newChunk(&pacing.Hold{Lease: store.Lease{Base: base}}, store.Chunk{Target: it.Ref.Target, Items: []store.Item{it}, Now: now})
-	w.hold = nil
 	one := w.items[0]
 	if len(one.members) == 0 || one.members[0].problem != nil || w.target == nil {
 		return Preview{Plan: failing(it, unknownSource(it.Members[0].Source))}, nil
 	}
-	if err := w.prepare(ctx); err != nil {
-		return Preview{}, err
-	}
-	if err := w.read(ctx); err != nil {
+	if err := w.look(ctx); err != nil {
 		return Preview{}, err
 	}
 	w.foresee(ctx)
 	for i := range one.plan.Verdicts {
 		one.plan.Verdicts[i].Note = join(one.plan.Verdicts[i].Note, one.members[i].fetch)
 	}
-	out := Preview{Plan: one.plan, Waits: len(it.Intents) > 0}
-	if len(one.found) == 1 {
-		out.RecordID = one.found[0].id
+	return one.preview(), nil
+}
+
+// lookAt is a chunk of one item that stores nothing.
+func (p *Pass) lookAt(ctx context.Context, base string, it store.Item) (*chunk, error) {
+	now, err := p.Store.Now(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return p.newChunk(base, nil, store.Chunk{Target: it.Ref.Target, Items: []store.Item{it}, Now: now}), nil
+}
+
+// look takes a chunk that stores nothing as far as the decision.
+func (w *chunk) look(ctx context.Context) error {
+	if err := w.prepare(ctx); err != nil {
+		return err
+	}
+	return w.read(ctx)
+}
+
+func (it *item) preview() Preview {
+	out := Preview{Plan: it.plan, Waits: len(it.Intents) > 0}
+	if len(it.found) == 1 {
+		out.RecordID = it.found[0].id
+	}
+	return out
 }
 
 func failing(it store.Item, problem *deadletter.Problem) deadletter.Plan {

@@ -6,21 +6,17 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"slices"
 	"sync"
 	"time"
 
 	"airtable-replay/internal/config"
 	"airtable-replay/internal/deadletter"
 	"airtable-replay/internal/store"
+	"airtable-replay/internal/telemetry"
 )
 
-// The bounds of asking a sender for the current state of one record.
-const (
-	fetchTimeout = 10 * time.Second
-	fetchLimit   = 1 << 20 // bytes, as for any payload
-)
+// fetchTimeout bounds asking a sender for the current state of one record.
+const fetchTimeout = 10 * time.Second
 
 // reextract asks the sender for the current state of what cannot be decided for want of a version, and
 // decides anew, from a fresh read, as if that had been the payload (C5). Nothing is kept between chunks, so
@@ -151,34 +147,26 @@ func (w *chunk) fetch(ctx context.Context, from *config.Reextract, id string) ([
 	}
 	resp, err := w.senders.Do(req)
 	if err != nil {
-		w.Logger.WarnContext(ctx, "ask sender", "target", w.target.Name, "error", withoutURL(err))
+		w.Logger.WarnContext(ctx, "ask sender", "target", w.target.Name, "error", telemetry.WithoutURL(err))
 		return nil, errors.New("it did not answer")
 	}
 	defer func() { _ = resp.Body.Close() }()
 	switch {
 	case resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone:
 		return nil, errors.New("it does not have the record any more")
-	case slices.Contains([]int{301, 302, 303, 307, 308}, resp.StatusCode):
+	case resp.StatusCode/100 == 3:
 		return nil, errors.New("it pointed to another address, which is not followed")
 	case resp.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("it answered HTTP %d", resp.StatusCode)
 	}
-	state, err := io.ReadAll(io.LimitReader(resp.Body, fetchLimit+1))
+	state, err := io.ReadAll(io.LimitReader(resp.Body, deadletter.MaxPayload+1))
 	switch {
 	case err != nil:
 		return nil, errors.New("its answer broke off")
-	case len(state) > fetchLimit:
+	case len(state) > deadletter.MaxPayload:
 		return nil, errors.New("its answer is larger than 1 MiB")
 	}
 	return state, nil
-}
-
-// withoutURL takes the address out of a client's error: it may hold a secret.
-func withoutURL(err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		return e.Err
-	}
-	return err
 }
 
 // newSenders is the client for senders: it goes to the configured address and nowhere else.

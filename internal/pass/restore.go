@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"airtable-replay/internal/deadletter"
-	"airtable-replay/internal/pacing"
 	"airtable-replay/internal/pipeline"
 	"airtable-replay/internal/store"
 )
@@ -15,7 +14,7 @@ import (
 func (w *chunk) newRestore(m store.Member) *member {
 	r := &member{Member: m, source: w.clockSource(m.Restoring.Clock)}
 	switch {
-	case w.target == nil || w.target.Base != w.hold.Base:
+	case w.target == nil || w.target.Base != w.base.Name:
 		r.problem = unrestorable("The target that was written is not in this base any more. Nothing was restored.")
 	case r.source == nil:
 		r.problem = unrestorable(fmt.Sprintf("No source of the configuration keeps its versions in field %q of the target any more, so nothing tells whether the record has newer data. Nothing was restored.", m.Restoring.Clock))
@@ -55,23 +54,16 @@ func (w *chunk) restoreCase(it *item) deadletter.RestoreCase {
 // PreviewRestore decides about one restore from a fresh read, and writes and stores nothing (A2). It
 // takes up to two request slots.
 func (p *Pass) PreviewRestore(ctx context.Context, base string, it store.Item) (Preview, error) {
-	now, err := p.Store.Now(ctx)
+	w, err := p.lookAt(ctx, base, it)
 	if err != nil {
 		return Preview{}, err
 	}
-	w := p.newChunk(&pacing.Hold{Lease: store.Lease{Base: base}}, store.Chunk{Target: it.Ref.Target, Items: []store.Item{it}, Now: now})
-	w.hold = nil
 	one := w.items[0]
 	if w.target != nil && one.members[0].problem == nil {
-		for _, hop := range []func(context.Context) error{w.prepare, w.read} {
-			if err := hop(ctx); err != nil {
-				return Preview{}, err
-			}
+		if err := w.look(ctx); err != nil {
+			return Preview{}, err
 		}
 	}
-	out := Preview{Plan: w.planFor(one), Waits: len(it.Intents) > 0}
-	if len(one.found) == 1 {
-		out.RecordID = one.found[0].id
-	}
-	return out, nil
+	one.plan = w.planFor(one)
+	return one.preview(), nil
 }

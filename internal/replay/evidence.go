@@ -62,44 +62,23 @@ func (s *Service) evidence(ctx context.Context, run string) iter.Seq2[store.Evid
 
 // runRecord is a run as the API shows it.
 type runRecord struct {
-	ID             string               `json:"id"`
-	Kind           deadletter.RunKind   `json:"kind"`
-	Status         deadletter.RunStatus `json:"status"`
-	Reason         *deadletter.Reason   `json:"reason"`
-	DryRun         bool                 `json:"dry_run"`
-	Mode           deadletter.Mode      `json:"mode"`
-	RequestedBy    string               `json:"requested_by"`
-	Note           string               `json:"note"`
-	Selector       deadletter.Selector  `json:"selector"`
-	LeftOut        int                  `json:"left_out"`
-	Counts         countsRecord         `json:"counts"`
-	Reconciliation totalsRecord         `json:"reconciliation"`
-	Forecast       *forecastRecord      `json:"forecast"`
-	Notices        []noticeRecord       `json:"notices"`
-	CreatedAt      time.Time            `json:"created_at"`
-	StartedAt      *time.Time           `json:"started_at"`
-	FinishedAt     *time.Time           `json:"finished_at"`
-}
-
-type countsRecord struct {
-	Claimed           int `json:"claimed"`
-	Replayed          int `json:"replayed"`
-	PartiallyReplayed int `json:"partially_replayed"`
-	Superseded        int `json:"superseded"`
-	NeedsReview       int `json:"needs_review"`
-	ReplayFailed      int `json:"replay_failed"`
-	Released          int `json:"released"`
-	Restored          int `json:"restored"`
-	Refused           int `json:"refused"`
-}
-
-type totalsRecord struct {
-	Created         int                       `json:"created"`
-	Updated         int                       `json:"updated"`
-	Unchanged       int                       `json:"unchanged"`
-	Merged          int                       `json:"merged"`
-	Balanced        bool                      `json:"balanced"`
-	SkippedByReason map[deadletter.Reason]int `json:"skipped_by_reason"`
+	ID             string                    `json:"id"`
+	Kind           deadletter.RunKind        `json:"kind"`
+	Status         deadletter.RunStatus      `json:"status"`
+	Reason         *deadletter.Reason        `json:"reason"`
+	DryRun         bool                      `json:"dry_run"`
+	Mode           deadletter.Mode           `json:"mode"`
+	RequestedBy    string                    `json:"requested_by"`
+	Note           string                    `json:"note"`
+	Selector       deadletter.Selector       `json:"selector"`
+	LeftOut        int                       `json:"left_out"`
+	Counts         deadletter.Counts         `json:"counts"`
+	Reconciliation deadletter.Reconciliation `json:"reconciliation"`
+	Forecast       *forecastRecord           `json:"forecast"`
+	Notices        []noticeRecord            `json:"notices"`
+	CreatedAt      time.Time                 `json:"created_at"`
+	StartedAt      *time.Time                `json:"started_at"`
+	FinishedAt     *time.Time                `json:"finished_at"`
 }
 
 type forecastRecord struct {
@@ -124,14 +103,12 @@ type noticeRecord struct {
 }
 
 func recordOf(r deadletter.Run) runRecord {
-	c, t := r.Counts, r.Reconciliation
 	out := runRecord{
 		ID: r.ID, Kind: r.Kind, Status: r.Status, Reason: orNull(r.Reason), DryRun: r.DryRun, Mode: r.Mode, RequestedBy: r.RequestedBy, Note: r.Note,
 		Selector: r.Selector, LeftOut: r.LeftOut,
-		Counts:         countsRecord{c.Claimed, c.Replayed, c.PartiallyReplayed, c.Superseded, c.NeedsReview, c.ReplayFailed, c.Released, c.Restored, c.Refused},
-		Reconciliation: totalsRecord{t.Created, t.Updated, t.Unchanged, t.Merged, t.Balanced, t.SkippedByReason},
-		Notices:        []noticeRecord{},
-		CreatedAt:      r.CreatedAt.UTC(), StartedAt: orNull(r.StartedAt.UTC()), FinishedAt: orNull(r.FinishedAt.UTC()),
+		Counts: r.Counts, Reconciliation: r.Reconciliation,
+		Notices:   []noticeRecord{},
+		CreatedAt: r.CreatedAt.UTC(), StartedAt: orNull(r.StartedAt.UTC()), FinishedAt: orNull(r.FinishedAt.UTC()),
 	}
 	for _, n := range r.Notices {
 		out.Notices = append(out.Notices, noticeRecord(n))
