@@ -66,11 +66,21 @@ func (s *Store) ClaimEntries(ctx context.Context, c Claim) (Claimed, error) {
 }
 
 func (s *Store) claim(ctx context.Context, c Claim) (Claimed, error) {
+	out, err := s.selectInto(ctx, c, s.claimRows)
+	if err != nil || len(out.IDs) == 0 {
+		return out, err
+	}
+	return out, s.finishClaim(ctx, out.RunID, c, out.IDs)
+}
+
+// selectInto makes a run of what take takes for it. The bases are held before, so that none is halted or
+// released meanwhile. Without entries there is no run.
+func (s *Store) selectInto(ctx context.Context, c Claim, take func(ctx context.Context, run string, c Claim) ([]claimedRow, error)) (Claimed, error) {
 	if err := c.Filter.check(); err != nil {
 		return Claimed{}, err
 	}
 	if c.Filter.isEmpty() {
-		return Claimed{}, nothingNamed()
+		return Claimed{}, deadletter.Errorf(deadletter.CodeInvalid, "empty-selection", "the selector names nothing to select")
 	}
 	halted, err := s.shareBases(ctx, c.Routes)
 	if err != nil {
@@ -80,19 +90,15 @@ func (s *Store) claim(ctx context.Context, c Claim) (Claimed, error) {
 	if err != nil {
 		return Claimed{}, err
 	}
-	rows, err := s.claimRows(ctx, run, c)
+	rows, err := take(ctx, run, c)
 	if err != nil {
 		return Claimed{}, err
 	}
-	out, err := gather(run, rows, halted)
-	if err != nil {
-		return Claimed{}, err
-	}
-	if len(out.IDs) == 0 {
+	if len(rows) == 0 {
 		_, err = s.db(ctx).Exec(ctx, `DELETE FROM run WHERE id = $1`, run)
 		return Claimed{}, err
 	}
-	return out, s.finishClaim(ctx, run, c, out.IDs)
+	return gather(run, rows, halted)
 }
 
 // gather lists what was taken, unless some of it belongs to a halted base.
@@ -107,10 +113,6 @@ func gather(run string, rows []claimedRow, halted map[string]string) (Claimed, e
 	}
 	out.Bases = allDistinct(out.Bases)
 	return out, nil
-}
-
-func nothingNamed() error {
-	return deadletter.Errorf(deadletter.CodeInvalid, "empty-selection", "the selector names nothing to select")
 }
 
 // shareBases keeps the routes' bases from being released or halted until the claim is done, and

@@ -25,21 +25,15 @@ func (s *Store) PlanRun(ctx context.Context, c Claim) (Claimed, error) {
 }
 
 func (s *Store) plan(ctx context.Context, c Claim) (Claimed, error) {
-	if err := c.Filter.check(); err != nil {
-		return Claimed{}, err
-	}
-	if c.Filter.isEmpty() {
-		return Claimed{}, nothingNamed()
-	}
-	halted, err := s.shareBases(ctx, c.Routes)
-	if err != nil {
-		return Claimed{}, err
-	}
 	c.Run.DryRun = true
-	run, err := s.insertRun(ctx, c.Run)
-	if err != nil {
-		return Claimed{}, err
+	out, err := s.selectInto(ctx, c, s.planRows)
+	if err != nil || len(out.IDs) == 0 {
+		return out, err
 	}
+	return out, s.countLeftOut(ctx, out.RunID, c)
+}
+
+func (s *Store) planRows(ctx context.Context, run string, c Claim) ([]claimedRow, error) {
 	with, join, where, args := c.selection()
 	addRoutes(args, c.Routes)
 	args["run_id"] = run
@@ -50,21 +44,9 @@ func (s *Store) plan(ctx context.Context, c Claim) (Claimed, error) {
 		FROM entry e ` + join + ` LEFT JOIN route r ON r.source = e.source_system WHERE ` + where + ` RETURNING entry_id::text, base`
 	rows, err := s.db(ctx).Query(ctx, planEntries, args)
 	if err != nil {
-		return Claimed{}, err
+		return nil, err
 	}
-	planned, err := pgx.CollectRows(rows, pgx.RowToStructByPos[claimedRow])
-	if err != nil {
-		return Claimed{}, err
-	}
-	out, err := gather(run, planned, halted)
-	if err != nil {
-		return Claimed{}, err
-	}
-	if len(out.IDs) == 0 {
-		_, err = s.db(ctx).Exec(ctx, `DELETE FROM run WHERE id = $1`, run)
-		return Claimed{}, err
-	}
-	return out, s.countLeftOut(ctx, run, c)
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[claimedRow])
 }
 
 // dueForecast finds a dry run of a base of which an entry is to be judged.
