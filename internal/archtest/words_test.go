@@ -68,7 +68,7 @@ func TestWordRulesFindBreaches(t *testing.T) {
 		"https://registry." + "npmjs.org/a": "names a package registry",
 		"FROM g" + "cr.io/distroless":       "names a package registry",
 		"as mission" + ".md says":           "names a paper",
-		"https://example.test/work/1":       "",
+		"https://example.test/" + "work/1":  "",
 		"the framework/root of it":          "",
 		"mission C3":                        "",
 		"\x00 binary /" + "work/main":       "",
