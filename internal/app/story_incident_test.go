@@ -49,7 +49,7 @@ type scene struct {
 	chunks int
 	died   bool
 	grave  chan struct{}
-	lives  map[string]bool // keys that live writes were sent for
+	lives  map[string]string // the newest live write of each key, by ID
 }
 
 // versionAt is the sender's version of the i-th payload.
@@ -58,7 +58,7 @@ func versionAt(i int) string {
 }
 
 func (in incident) play(t testing.TB) {
-	s := &scene{incident: in, dice: rand.New(rand.NewPCG(5, 2026)), ids: map[string]string{}, grave: make(chan struct{}), lives: map[string]bool{}}
+	s := &scene{incident: in, dice: rand.New(rand.NewPCG(5, 2026)), ids: map[string]string{}, grave: make(chan struct{}), lives: map[string]string{}}
 	defer close(s.grave)
 	config := apptest.Change(t, apptest.DefaultConfig, "replay: {", "replay: {lease: 12s, ")
 	config = apptest.Change(t, config, "requests_per_second: 200", fmt.Sprint("requests_per_second: ", in.perSecond))
@@ -169,9 +169,8 @@ func (s *scene) goOn(t testing.TB) {
 	}
 	for i := range s.writes {
 		key := s.orders[s.dice.IntN(len(s.orders))]
-		s.lives[key] = true
 		payload := apptest.Order(key, versionAt(1_000_000+i), apptest.Doc{"status": "Delivered", "note": fmt.Sprint("live ", i)})
-		s.Accept(t, "order-system", payload)
+		s.lives[key] = s.Accept(t, "order-system", payload)
 	}
 }
 
@@ -184,11 +183,22 @@ func (s *scene) judge(t testing.TB, run apptest.Doc) {
 	require.Equal(t, fmt.Sprint(seen.created), fmt.Sprint(totals["created"]), "records made")
 	require.Equal(t, fmt.Sprint(seen.updated), fmt.Sprint(totals["updated"]), "writes that changed a record: %v", totals)
 	s.requireOneRecordEach(t)
-	for key := range s.lives {
+	s.requireLiveWrites(t)
+	t.Logf("%d entries, %d requests: %v %v", s.entries, len(s.Sandbox.Requests()), counts, totals)
+}
+
+// requireLiveWrites holds every record to its newest live write, but for one that met faults in all its attempts.
+func (s *scene) requireLiveWrites(t testing.TB) {
+	for key, id := range s.lives {
+		write := s.Decided(t, id)
+		if write["status"] == "dead_lettered" {
+			require.Contains(t, write["reason"], "_exhausted", "%v", write)
+			continue
+		}
+		require.Equal(t, "written", write["status"], "%v", write)
 		require.Contains(t, s.OrderCells(t, key)["Note"], "live ", "the live write of %s stands", key)
 		require.Equal(t, "Delivered", s.OrderCells(t, key)["Status"])
 	}
-	t.Logf("%d entries, %d requests: %v %v", s.entries, len(s.Sandbox.Requests()), counts, totals)
 }
 
 // seen is what the emulator's log of cell changes says of the run.
