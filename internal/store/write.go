@@ -23,22 +23,24 @@ type Incoming struct {
 }
 
 // AcceptWrites stores live writes durably, in order, and returns their IDs.
-func (s *Store) AcceptWrites(ctx context.Context, in []Incoming) (ids []string, err error) {
-	err = s.InTx(ctx, func(ctx context.Context) error {
-		ids = nil
-		b := &pgx.Batch{}
-		for _, w := range in {
-			id := newID()
-			ids = append(ids, id)
-			version, _ := versionColumns(w.Version)
-			updated, _ := w.Version.Time()
-			b.Queue(`INSERT INTO write (id, source_system, base, target_table, target_id, operation, raw_payload, source_version, version, source_updated_at, rank)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-				id, text(w.SourceSystem), w.Base, w.TargetTable, orNullText(w.TargetID), w.Operation, orEmpty(w.RawPayload), text(w.SourceVersion), version, orNull(updated), w.Rank)
-		}
-		return s.db(ctx).SendBatch(ctx, b).Close()
+func (s *Store) AcceptWrites(ctx context.Context, in []Incoming) ([]string, error) {
+	ids := make([]string, len(in))
+	for i := range in {
+		ids[i] = newID()
+	}
+	columns := []string{"id", "source_system", "base", "target_table", "target_id", "operation", "raw_payload", "source_version", "version", "source_updated_at", "rank"}
+	rows := pgx.CopyFromSlice(len(in), func(i int) ([]any, error) {
+		w := in[i]
+		version, _ := versionColumns(w.Version)
+		updated, _ := w.Version.Time()
+		return []any{
+			ids[i], text(w.SourceSystem), w.Base, w.TargetTable, orNullText(w.TargetID), w.Operation, orEmpty(w.RawPayload), text(w.SourceVersion), version, orNull(updated), w.Rank,
+		}, nil
 	})
-	return ids, interpretError("accept writes", err)
+	if _, err := s.db(ctx).CopyFrom(ctx, pgx.Identifier{"write"}, columns, rows); err != nil {
+		return nil, interpretError("accept writes", err)
+	}
+	return ids, nil
 }
 
 // Write is a live write as its sender sees it.
