@@ -240,6 +240,9 @@ END $$;
 -- +goose StatementBegin
 CREATE FUNCTION tally_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    IF NOT EXISTS (SELECT FROM became) THEN
+        RETURN NULL;
+    END IF;
     INSERT INTO entry_tally
         SELECT grouping(reason_code, hour), status, coalesce(reason_code, ''), coalesce(source_system, ''), coalesce(target_table, ''), coalesce(hour, '-infinity'), sum(n)
         FROM (SELECT status, reason_code, source_system, target_table, date_trunc('hour', first_attempt_at, 'UTC') AS hour, -1 AS n FROM was

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -94,7 +95,8 @@ func connect(ctx context.Context, o Options) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.MaxConns = max(cfg.MaxConns, int32(o.Workers)+20)
+	// More connections than cores can serve make a burst slower: each begins with cold caches.
+	cfg.MaxConns = max(cfg.MaxConns, int32(o.Workers+2+2*runtime.NumCPU()))
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("connect to database: %w", err)

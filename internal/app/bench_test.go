@@ -24,8 +24,9 @@ func benchWorld(b *testing.B, pace int) *apptest.World {
 	return apptest.New(b, apptest.Options{Config: paced(apptest.DefaultConfig, pace)})
 }
 
+// paced raises the pace and leaves the tick, which tests hasten, as it is by default.
 func paced(config string, pace int) string {
-	return strings.Replace(config, "requests_per_second: 200", fmt.Sprint("requests_per_second: ", pace), 1)
+	return strings.NewReplacer("requests_per_second: 200", fmt.Sprint("requests_per_second: ", pace), ", recovery_tick: 200ms", "").Replace(config)
 }
 
 // mirroredWorld has the dead letter table in its base.
@@ -172,21 +173,24 @@ func BenchmarkAcceptWrites(b *testing.B) {
 	}
 }
 
-// BenchmarkPressAccepted presses 300 times a second, whether or not the answers have come, and takes the
-// time to the answer.
+// BenchmarkPressAccepted presses 300 times a second at Airtable's own pace, whether or not the answers have
+// come, and takes the time to each answer once the connections are warm.
 func BenchmarkPressAccepted(b *testing.B) {
-	const n, perSecond = 1500, 300
+	const warm, n, perSecond = 300, 1500, 300
 	for b.Loop() {
-		w := benchWorld(b, 200)
-		ids := make([]string, n)
+		w := benchWorld(b, 4)
+		ids := make([]string, warm+n)
 		for i := range ids {
 			ids[i] = w.File(b, benchOrder(i), apptest.Doc{"operation": "upsert"})
 		}
-		took := make([]float64, n)
+		took := make([]float64, len(ids))
 		var all sync.WaitGroup
 		tick := time.NewTicker(time.Second / perSecond)
 		for i, id := range ids {
 			<-tick.C
+			if i == warm {
+				all.Wait()
+			}
 			all.Go(func() {
 				began := time.Now()
 				status, _ := w.Call(b, 0, "POST", "/v1/entries/"+id+"/replay", apptest.Doc{})
@@ -197,7 +201,8 @@ func BenchmarkPressAccepted(b *testing.B) {
 		}
 		all.Wait()
 		tick.Stop()
-		storetest.Budget{Unit: "ms/press-p99", Figure: percentile(took, 99), Target: 20}.Report(b)
+		b.ReportMetric(percentile(took[warm:], 50), "ms/press-p50")
+		storetest.Budget{Unit: "ms/press-p99", Figure: percentile(took[warm:], 99), Target: 20}.Report(b)
 	}
 }
 

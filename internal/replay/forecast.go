@@ -22,7 +22,7 @@ func (s *Service) dryRun(ctx context.Context, c store.Claim) (deadletter.Run, er
 		if len(planned.IDs) == 0 {
 			return nothingPending()
 		}
-		if err := s.wakeOpen(ctx, planned.Bases); err != nil {
+		if err := s.wakeAll(ctx, planned.Bases); err != nil {
 			return err
 		}
 		run, err = s.ShowRun(ctx, planned.RunID)

@@ -16,55 +16,44 @@ import (
 // PressReplay claims an entry and asks for a pass over its base, in one transaction (P1). A press on
 // an entry that is not pending is refused with the state it is in, and nothing is started (P2).
 func (s *Service) PressReplay(ctx context.Context, p Press) (runID string, e deadletter.Entry, err error) {
-	if e, err = s.Store.ShowEntry(ctx, p.EntryID); err != nil {
-		return "", e, err
-	}
-	if runID, err = s.press(ctx, &e, p); err != nil {
+	err = s.Store.InTx(ctx, func(ctx context.Context) error {
+		locked, err := s.Store.LockEntry(ctx, p.EntryID, s.routes())
+		if err != nil {
+			return err
+		}
+		e = locked.Entry
+		if runID, err = s.press(ctx, locked, p); err != nil {
+			return err
+		}
+		e, err = s.Store.ShowEntry(ctx, e.ID)
+		return err
+	})
+	if err != nil {
 		return "", e, s.refused(ctx, e, p, err)
 	}
-	e, err = s.Store.ShowEntry(ctx, e.ID)
-	return runID, e, err
+	return runID, e, nil
 }
 
-func (s *Service) press(ctx context.Context, e *deadletter.Entry, p Press) (runID string, err error) {
-	if err := s.mayPress(ctx, *e, p); err != nil {
+func (s *Service) press(ctx context.Context, e store.Locked, p Press) (runID string, err error) {
+	if err := s.mayPress(e, p); err != nil {
 		return "", err
 	}
-	err = s.Store.InTx(ctx, func(ctx context.Context) error {
-		locked, edited, err := s.Store.LockEntry(ctx, e.ID, s.routes())
-		if err != nil {
-			return err
-		}
-		if *e = locked; e.Status != deadletter.PendingReview {
-			return notPending(*e)
-		}
-		if err := checkRevision(*e, edited, p); err != nil {
-			return err
-		}
-		if err := s.reidentify(ctx, *e); err != nil {
-			return err
-		}
-		ids, err := s.along(ctx, *e, p)
-		if err != nil {
-			return err
-		}
-		claimed, err := s.Store.ClaimEntries(ctx, store.Claim{
-			Run:    deadletter.Run{Kind: deadletter.RunPress, RequestedBy: p.RequestedBy, Mode: p.Mode, Selector: deadletter.Selector{IDs: ids}},
-			Filter: store.Filter{IDs: ids}, AttemptCap: s.capFor(p.Admin), PressReason: p.Reason, Chosen: p.Fields, Expect: expectFor(ids, p.Expect), Routes: s.routes(),
-		})
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(claimed.IDs, e.ID) {
-			if *e, err = s.Store.ShowEntry(ctx, e.ID); err != nil {
-				return err
-			}
-			return notPending(*e)
-		}
-		runID = claimed.RunID
-		return s.wakeOpen(ctx, claimed.Bases)
+	if err := s.reidentify(ctx, e); err != nil {
+		return "", err
+	}
+	ids, err := s.along(ctx, e.Entry, p)
+	if err != nil {
+		return "", err
+	}
+	claimed, err := s.Store.ClaimEntries(ctx, store.Claim{
+		Run:    deadletter.Run{Kind: deadletter.RunPress, RequestedBy: p.RequestedBy, Mode: p.Mode, Selector: deadletter.Selector{IDs: ids}},
+		Filter: store.Filter{IDs: ids}, AttemptCap: s.capFor(p.Admin), PressReason: p.Reason, Chosen: p.Fields, Expect: expectFor(ids, p.Expect), Routes: s.routes(),
+		Held: e.Held,
 	})
-	return runID, err
+	if err != nil {
+		return "", err
+	}
+	return claimed.RunID, s.wakeAll(ctx, claimed.Bases)
 }
 
 // capFor is the attempt cap for what a press takes along; an admin has none (O3).
@@ -77,9 +66,9 @@ func (s *Service) capFor(admin bool) int {
 
 // checkRevision holds a press to the payload that was shown: an order over newer values has to name its
 // revision when it was edited after the last decision (R11).
-func checkRevision(e deadletter.Entry, edited bool, p Press) error {
+func checkRevision(e store.Locked, p Press) error {
 	reviewed := p.Mode == deadletter.ChosenFields || p.Mode == deadletter.Overwrite
-	if p.ExpectRevision == nil && !(reviewed && edited) || p.ExpectRevision != nil && *p.ExpectRevision == e.PayloadRevision {
+	if p.ExpectRevision == nil && !(reviewed && e.Edited) || p.ExpectRevision != nil && *p.ExpectRevision == e.PayloadRevision {
 		return nil
 	}
 	err := deadletter.Errorf(deadletter.CodeConflict, "payload-changed",
@@ -88,10 +77,10 @@ func checkRevision(e deadletter.Entry, edited bool, p Press) error {
 	return err
 }
 
-// mayPress refuses what can be refused before anything is locked.
-func (s *Service) mayPress(ctx context.Context, e deadletter.Entry, p Press) error {
+// mayPress refuses what is not to be claimed.
+func (s *Service) mayPress(e store.Locked, p Press) error {
 	if e.Status != deadletter.PendingReview {
-		return notPending(e)
+		return notPending(e.Entry)
 	}
 	if s.AttemptCap > 0 && e.OwnFailures >= s.AttemptCap && !p.Admin {
 		err := deadletter.Errorf(deadletter.CodeConflict, "attempt-cap",
@@ -99,7 +88,10 @@ func (s *Service) mayPress(ctx context.Context, e deadletter.Entry, p Press) err
 		err.EntryStatus = e.Status
 		return err
 	}
-	return s.checkMode(e, p)
+	if err := s.checkMode(e.Entry, p); err != nil {
+		return err
+	}
+	return checkRevision(e, p)
 }
 
 // checkMode holds a reviewer's order to what was shown (R11).
@@ -138,17 +130,17 @@ func (s *Service) checkMode(e deadletter.Entry, p Press) error {
 
 // reidentify takes the key and version from the payload anew: the source may have been configured, or
 // the payload edited, since the entry was filed.
-func (s *Service) reidentify(ctx context.Context, e deadletter.Entry) error {
+func (s *Service) reidentify(ctx context.Context, e store.Locked) error {
 	src, ok := s.Book.Source(e.SourceSystem)
 	if !ok {
 		return nil
 	}
-	id := identity(src, e.RawPayload, e)
+	id := identity(src, e.RawPayload, e.Entry)
 	key := id.TargetID
 	if e.TargetID != "" && e.PayloadRevision == 0 {
 		key = e.TargetID
 	}
-	return s.Store.Reidentify(ctx, e.ID, key, id.VersionRaw, id.Version)
+	return s.Store.Reidentify(ctx, e, key, id.VersionRaw, id.Version)
 }
 
 // identity is what a payload of an entry tells of key and version. A version that it does not hold is
@@ -169,11 +161,13 @@ func identity(src *pipeline.Source, payload []byte, e deadletter.Entry) pipeline
 // (R11), and all open siblings when the press says so (P4).
 func (s *Service) along(ctx context.Context, e deadletter.Entry, p Press) ([]string, error) {
 	ids := []string{e.ID}
-	group, err := s.Store.ReviewGroup(ctx, e.ID)
-	if err != nil {
-		return nil, err
+	if e.Replay != nil && e.Replay.Outcome == deadletter.NeedsReview {
+		group, err := s.Store.ReviewGroup(ctx, e.ID)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, group...)
 	}
-	ids = append(ids, group...)
 	if p.WithSiblings {
 		siblings, err := s.Store.OpenSiblings(ctx, e.ID)
 		if err != nil {
@@ -196,18 +190,9 @@ func expectFor(ids []string, expect map[string]any) map[string]map[string]any {
 	return out
 }
 
-// wakeOpen asks for a pass over each base, unless it is halted: then nothing is started.
-func (s *Service) wakeOpen(ctx context.Context, bases []string) error {
+// wakeAll asks for a pass over each base.
+func (s *Service) wakeAll(ctx context.Context, bases []string) error {
 	for _, base := range bases {
-		if base != "" {
-			b, err := s.Store.FindBase(ctx, base)
-			if err != nil {
-				return err
-			}
-			if b.Halted {
-				return deadletter.Errorf(deadletter.CodeConflict, "base-halted", "base %s is halted, nothing was started: %s", base, b.Reason)
-			}
-		}
 		if err := s.Wake(ctx, base); err != nil {
 			return err
 		}
@@ -243,7 +228,7 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC"
 // refused notes a refusal on the entry, so that it is seen where the button was pressed (R10).
 func (s *Service) refused(ctx context.Context, e deadletter.Entry, p Press, cause error) error {
 	d, ok := errors.AsType[*deadletter.Error](cause)
-	if !ok || d.Code == deadletter.CodeInternal || d.Code == deadletter.CodeUnavailable {
+	if !ok || e.ID == "" || d.Code == deadletter.CodeInternal || d.Code == deadletter.CodeUnavailable {
 		return cause
 	}
 	if err := s.Store.RefusePress(ctx, e.ID, p.RequestedBy, d.Sentence()); err != nil {

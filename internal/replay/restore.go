@@ -41,7 +41,7 @@ func (s *Service) RestoreEntry(ctx context.Context, r RestoreRequest) (run deadl
 		if err != nil {
 			return err
 		}
-		if err := s.wakeOpen(ctx, []string{w.Base}); err != nil {
+		if err := s.Wake(ctx, w.Base); err != nil {
 			return err
 		}
 		run, err = s.Store.ShowRun(ctx, id)

@@ -38,7 +38,7 @@ func (s *Service) StartRun(ctx context.Context, r RunRequest) (deadletter.Run, e
 		if len(claimed.IDs) == 0 {
 			return nothingPending()
 		}
-		if err := s.wakeOpen(ctx, claimed.Bases); err != nil {
+		if err := s.wakeAll(ctx, claimed.Bases); err != nil {
 			return err
 		}
 		run, err = s.Store.ShowRun(ctx, claimed.RunID)

@@ -26,7 +26,11 @@ type Claim struct {
 	Chosen       []string
 	Expect       map[string]map[string]any // by entry ID
 	Routes       []Route
+	Held         Halts // from LockEntry; nil: the bases are not held yet
 }
+
+// Halts are the halted among bases that a transaction holds, with why.
+type Halts map[string]string
 
 // Claimed is what a claim took.
 type Claimed struct {
@@ -55,7 +59,7 @@ func addRoutes(args pgx.NamedArgs, routes []Route) {
 // new work (R1); when an entry belongs to a halted one, nothing is claimed and base-halted says so.
 func (s *Store) ClaimEntries(ctx context.Context, c Claim) (Claimed, error) {
 	var out Claimed
-	err := s.InTx(ctx, func(ctx context.Context) (err error) {
+	err := s.join(ctx, func(ctx context.Context) (err error) {
 		out, err = s.claim(ctx, c)
 		return err
 	})
@@ -82,27 +86,23 @@ func (s *Store) selectInto(ctx context.Context, c Claim, take func(ctx context.C
 	if c.Filter.isEmpty() {
 		return Claimed{}, deadletter.Errorf(deadletter.CodeInvalid, "empty-selection", "the selector names nothing to select")
 	}
-	halted, err := s.shareBases(ctx, c.Routes)
-	if err != nil {
-		return Claimed{}, err
+	halted := c.Held
+	if halted == nil {
+		var err error
+		if halted, err = s.shareBases(ctx, c.Routes); err != nil {
+			return Claimed{}, err
+		}
 	}
-	run, err := s.insertRun(ctx, c.Run)
-	if err != nil {
-		return Claimed{}, err
-	}
+	run := newID()
 	rows, err := take(ctx, run, c)
-	if err != nil {
-		return Claimed{}, err
-	}
-	if len(rows) == 0 {
-		_, err = s.db(ctx).Exec(ctx, `DELETE FROM run WHERE id = $1`, run)
+	if err != nil || len(rows) == 0 {
 		return Claimed{}, err
 	}
 	return gather(run, rows, halted)
 }
 
 // gather lists what was taken, unless some of it belongs to a halted base.
-func gather(run string, rows []claimedRow, halted map[string]string) (Claimed, error) {
+func gather(run string, rows []claimedRow, halted Halts) (Claimed, error) {
 	out := Claimed{RunID: run}
 	for _, r := range rows {
 		if reason, ok := halted[r.Base]; ok {
@@ -117,7 +117,7 @@ func gather(run string, rows []claimedRow, halted map[string]string) (Claimed, e
 
 // shareBases keeps the routes' bases from being released or halted until the claim is done, and
 // returns the halted ones with their reasons.
-func (s *Store) shareBases(ctx context.Context, routes []Route) (halted map[string]string, err error) {
+func (s *Store) shareBases(ctx context.Context, routes []Route) (halted Halts, err error) {
 	bases := []string{""}
 	for _, r := range routes {
 		bases = append(bases, r.Base)
@@ -127,7 +127,7 @@ func (s *Store) shareBases(ctx context.Context, routes []Route) (halted map[stri
 	if err != nil {
 		return nil, err
 	}
-	halted = map[string]string{}
+	halted = Halts{}
 	var name, reason string
 	var isHalted bool
 	_, err = pgx.ForEachRow(rows, []any{&name, &isHalted, &reason}, func() error {
@@ -175,16 +175,14 @@ func (c Claim) selection() (with, join, where string, args pgx.NamedArgs) {
 func (s *Store) claimRows(ctx context.Context, run string, c Claim) ([]claimedRow, error) {
 	with, join, where, args := c.selection()
 	addRoutes(args, c.Routes)
+	if err := addRun(args, run, c.Run); err != nil {
+		return nil, err
+	}
 	priority := 1
 	if c.Run.Kind == deadletter.RunPress {
 		priority = 0
 	}
-	for k, v := range map[string]any{
-		"run_id": run, "mode": c.Run.Mode, "chosen": c.Chosen, "press_reason": text(c.PressReason), "by": text(c.Run.RequestedBy),
-		"priority": priority, "note": text(c.Run.Note),
-	} {
-		args[k] = v
-	}
+	args["chosen"], args["press_reason"], args["priority"] = c.Chosen, text(c.PressReason), priority
 	claimEntries := `
 		WITH ` + routeTable + with + `, pick AS (
 			SELECT e.id, coalesce(r.target, e.target_table) AS target, coalesce(r.base, '') AS base, coalesce(r.rank, 0) AS rank
@@ -205,7 +203,7 @@ func (s *Store) claimRows(ctx context.Context, run string, c Claim) ([]claimedRo
 		), member AS (
 			INSERT INTO run_entry (run_id, entry_id, claim, first_attempt_at, target_id, payload_revision)
 			SELECT @run_id, id, claim, first_attempt_at, target_id, payload_revision FROM claimed
-		)
+		), run AS (` + insertRun + ` (SELECT count(*) FROM claimed) WHERE EXISTS (SELECT FROM claimed))
 		SELECT id::text, base FROM claimed`
 	rows, err := s.db(ctx).Query(ctx, claimEntries, args)
 	if err != nil {
@@ -215,9 +213,6 @@ func (s *Store) claimRows(ctx context.Context, run string, c Claim) ([]claimedRo
 }
 
 func (s *Store) finishClaim(ctx context.Context, run string, c Claim, ids []string) error {
-	if _, err := s.db(ctx).Exec(ctx, `UPDATE run SET claimed = $2 WHERE id = $1`, run, len(ids)); err != nil {
-		return err
-	}
 	if err := s.keepExpected(ctx, run, c.Expect); err != nil {
 		return err
 	}
@@ -260,18 +255,28 @@ func (s *Store) keepExpected(ctx context.Context, run string, expected map[strin
 	return err
 }
 
-// LockEntry locks an entry for the rest of the transaction, after the bases of the routes as everybody does,
-// and returns it as it is now. edited tells that its payload was edited after its last decision.
-func (s *Store) LockEntry(ctx context.Context, id string, routes []Route) (e deadletter.Entry, edited bool, err error) {
-	if _, err = s.shareBases(ctx, routes); err != nil {
-		return e, false, interpretError("share bases", err)
+// Locked is an entry that a transaction holds.
+type Locked struct {
+	deadletter.Entry
+	Edited bool  // its payload was edited after its last decision
+	Held   Halts // the bases of the routes, held too
+	// version is as stored, by which Reidentify knows whether there is anything to correct.
+	version string
+}
+
+// LockEntry locks an entry for the rest of the transaction, after the bases of the routes as everybody
+// does, and returns it as it is now.
+func (s *Store) LockEntry(ctx context.Context, id string, routes []Route) (Locked, error) {
+	held, err := s.shareBases(ctx, routes)
+	if err != nil {
+		return Locked{}, interpretError("share bases", err)
 	}
-	const lockEntry = `SELECT outcome IS NOT NULL AND decided_revision <> payload_revision FROM entry WHERE id = $1::uuid FOR NO KEY UPDATE`
-	if err = s.db(ctx).QueryRow(ctx, lockEntry, id).Scan(&edited); err != nil {
-		return e, false, interpretError("lock entry", err)
-	}
-	e, err = s.ShowEntry(ctx, id)
-	return e, edited, err
+	columns := `e.version, e.outcome IS NOT NULL AND e.decided_revision <> e.payload_revision, ` + entryColumns
+	return findEntry(ctx, s, id, columns, " FOR NO KEY UPDATE", func(row pgx.CollectableRow) (l Locked, err error) {
+		l.Held = held
+		l.Entry, err = scanEntry(prefixed{CollectableRow: row, dest: []any{&l.version, &l.Edited}})
+		return l, err
+	})
 }
 
 // RefusePress notes on an entry why a press was refused, and asks the mirror to untick the box, so
@@ -290,18 +295,21 @@ func (s *Store) RefusePress(ctx context.Context, id, actor, why string) error {
 	return interpretError("refuse press", err)
 }
 
-// Reidentify corrects the key and version of an entry from its present payload: its source may have
-// been configured, or its payload edited, since it was filed. An entry that is no longer at Pending
-// Review is left alone: a pass may be working on it under its present key.
-func (s *Store) Reidentify(ctx context.Context, id string, targetID, sourceVersion string, v deadletter.Version) error {
+// Reidentify corrects the key and version of a locked entry at Pending Review from its present payload:
+// its source may have been configured, or its payload edited, since it was filed. An empty key leaves the
+// one that it has.
+func (s *Store) Reidentify(ctx context.Context, l Locked, targetID, sourceVersion string, v deadletter.Version) error {
 	version, sort := versionColumns(v)
+	if (targetID == "" || targetID == l.TargetID) && text(sourceVersion) == l.SourceVersion && version == l.version {
+		return nil
+	}
 	updated, _ := v.Time()
 	const reidentify = `
 		UPDATE entry SET target_id = coalesce(@target_id, target_id), source_version = @source_version, version = @version,
 			version_sort = @version_sort::numeric, source_updated_at = @updated
-		WHERE id = @id AND status = 'pending_review' AND (target_id, version, source_version) IS DISTINCT FROM (coalesce(@target_id, target_id), @version, @source_version)`
+		WHERE id = @id AND status = 'pending_review'`
 	_, err := s.db(ctx).Exec(ctx, reidentify, names{
-		"id": id, "target_id": orNullText(targetID), "source_version": text(sourceVersion), "version": version, "version_sort": sort, "updated": orNull(updated),
+		"id": l.ID, "target_id": orNullText(targetID), "source_version": text(sourceVersion), "version": version, "version_sort": sort, "updated": orNull(updated),
 	})
 	return interpretError("reidentify entry", err)
 }

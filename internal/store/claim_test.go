@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -267,14 +268,25 @@ func TestReidentifyLeavesWhatIsWorkedOn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	e := b.file(t, "a")
-	require.NoError(t, b.store.Reidentify(t.Context(), e.ID, "b", "7", version(7)))
+	require.NoError(t, b.reidentify(t.Context(), e.ID, "b", "7", version(7)))
 	e = b.show(t, e.ID)
 	require.Equal(t, []string{"b", "7"}, []string{e.TargetID, e.SourceVersion})
-	require.NoError(t, b.store.Reidentify(t.Context(), e.ID, "", "8", deadletter.Version{}))
+	require.NoError(t, b.reidentify(t.Context(), e.ID, "", "8", deadletter.Version{}))
 	require.Equal(t, "b 8 null", b.value(t, `SELECT concat_ws(' ', target_id, source_version, coalesce(version_sort::text, 'null')) FROM entry`))
 	b.claim(t, press(e.ID))
-	require.NoError(t, b.store.Reidentify(t.Context(), e.ID, "c", "9", version(9)))
+	require.NoError(t, b.reidentify(t.Context(), e.ID, "c", "9", version(9)))
 	require.Equal(t, "b", b.show(t, e.ID).TargetID)
+}
+
+// reidentify corrects an entry under its lock, as a press does.
+func (b *bundle) reidentify(ctx context.Context, id, key, raw string, v deadletter.Version) error {
+	return b.store.InTx(ctx, func(ctx context.Context) error {
+		locked, err := b.store.LockEntry(ctx, id, nil)
+		if err != nil {
+			return err
+		}
+		return b.store.Reidentify(ctx, locked, key, raw, v)
+	})
 }
 
 // A refusal is seen at the entry and in its history, and asks for the untick (T3, R10).

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -177,24 +178,26 @@ func scanEntry(row pgx.CollectableRow) (e deadletter.Entry, err error) {
 
 // ShowEntry finds an entry by its ID or by the Airtable record ID of its row ("rec…").
 func (s *Store) ShowEntry(ctx context.Context, id string) (deadletter.Entry, error) {
-	where, arg := "e.id = $1::uuid", id
+	return findEntry(ctx, s, id, entryColumns, "", scanEntry)
+}
+
+// findEntry reads columns of the entry that an ID names.
+func findEntry[T any](ctx context.Context, s *Store, id, columns, lock string, scan pgx.RowToFunc[T]) (found T, err error) {
+	where := "e.id = $1::uuid"
 	if strings.HasPrefix(id, "rec") {
 		where = "e.dlq_record_id = $1"
 	} else if checkID(id) != nil {
-		return deadletter.Entry{}, noEntry(id)
+		return found, noEntry(id)
 	}
-	rows, err := s.db(ctx).Query(ctx, `SELECT `+entryColumns+` FROM entry e WHERE `+where, arg)
+	rows, err := s.db(ctx).Query(ctx, `SELECT `+columns+` FROM entry e WHERE `+where+lock, id)
 	if err != nil {
-		return deadletter.Entry{}, interpretError("show entry", err)
+		return found, interpretError("find entry", err)
 	}
-	es, err := pgx.CollectRows(rows, scanEntry)
-	if err != nil {
-		return deadletter.Entry{}, interpretError("show entry", err)
+	found, err = pgx.CollectExactlyOneRow(rows, scan)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return found, noEntry(id)
 	}
-	if len(es) == 0 {
-		return deadletter.Entry{}, noEntry(id)
-	}
-	return es[0], nil
+	return found, interpretError("find entry", err)
 }
 
 func noEntry(id string) *deadletter.Error {

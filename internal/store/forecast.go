@@ -36,12 +36,16 @@ func (s *Store) plan(ctx context.Context, c Claim) (Claimed, error) {
 func (s *Store) planRows(ctx context.Context, run string, c Claim) ([]claimedRow, error) {
 	with, join, where, args := c.selection()
 	addRoutes(args, c.Routes)
-	args["run_id"] = run
+	if err := addRun(args, run, c.Run); err != nil {
+		return nil, err
+	}
 	planEntries := `
-		WITH ` + routeTable + with + `
-		INSERT INTO forecast (run_id, entry_id, base, target_table, record_key, rank, version_sort, seq)
-		SELECT @run_id, e.id, coalesce(r.base, ''), coalesce(r.target, e.target_table), e.record_key, coalesce(r.rank, 0), e.version_sort, e.seq
-		FROM entry e ` + join + ` LEFT JOIN route r ON r.source = e.source_system WHERE ` + where + ` RETURNING entry_id::text, base`
+		WITH ` + routeTable + with + `, planned AS (
+			INSERT INTO forecast (run_id, entry_id, base, target_table, record_key, rank, version_sort, seq)
+			SELECT @run_id, e.id, coalesce(r.base, ''), coalesce(r.target, e.target_table), e.record_key, coalesce(r.rank, 0), e.version_sort, e.seq
+			FROM entry e ` + join + ` LEFT JOIN route r ON r.source = e.source_system WHERE ` + where + ` RETURNING entry_id, base
+		), run AS (` + insertRun + ` 0 WHERE EXISTS (SELECT FROM planned))
+		SELECT entry_id::text, base FROM planned`
 	rows, err := s.db(ctx).Query(ctx, planEntries, args)
 	if err != nil {
 		return nil, err

@@ -116,35 +116,34 @@ func (s *Store) HoldWritten(ctx context.Context, id string) (Written, error) {
 
 // StartRestore makes the run that writes Values Before back; the caller holds what was written, and
 // wakes its base. The entry keeps its status. The run counts fields.
-func (s *Store) StartRestore(ctx context.Context, w Written, by, reason string) (run string, err error) {
-	err = s.InTx(ctx, func(ctx context.Context) error {
-		run, err = s.insertRun(ctx, deadletter.Run{
-			Kind: deadletter.RunRestore, RequestedBy: by, Note: reason, Mode: deadletter.Checked, Selector: deadletter.Selector{IDs: []string{w.Entry.ID}},
-		})
-		if err != nil {
-			return err
-		}
-		before, err := doc(w.Before)
-		if err != nil {
-			return err
-		}
-		const startRestore = `
-			WITH restoring AS (
-				INSERT INTO restore (id, entry_id, intent_id, base, source_system, target_table, record_key, before, requested_by)
-				VALUES (@run, @entry, @intent, @base, @source, @target, @key, @before, @by)
-			), counted AS (
-				UPDATE run SET claimed = @fields WHERE id = @run
-			), member AS (
-				INSERT INTO run_entry (run_id, entry_id, claim, first_attempt_at, target_id, payload_revision)
-				SELECT @run, id, claim, first_attempt_at, target_id, payload_revision FROM entry WHERE id = @entry
-			)
-			INSERT INTO entry_history (entry_id, event, from_status, to_status, actor, run_id, claim, note)
-			SELECT id, @event, status, status, @by, @run, claim, @note FROM entry WHERE id = @entry`
-		_, err = s.db(ctx).Exec(ctx, startRestore, names{
-			"run": run, "entry": w.Entry.ID, "intent": w.IntentID, "base": w.Base, "source": w.Entry.SourceSystem, "target": w.Ref.Target, "key": w.Ref.Key,
-			"before": before, "by": text(by), "fields": len(w.Before), "event": deadletter.EventRestoreAsked, "note": text(reason),
-		})
-		return err
+func (s *Store) StartRestore(ctx context.Context, w Written, by, reason string) (string, error) {
+	before, err := doc(w.Before)
+	if err != nil {
+		return "", err
+	}
+	run := newID()
+	args := pgx.NamedArgs{
+		"entry": w.Entry.ID, "intent": w.IntentID, "base": w.Base, "source": w.Entry.SourceSystem, "target": w.Ref.Target, "key": w.Ref.Key,
+		"before": before, "fields": len(w.Before), "event": deadletter.EventRestoreAsked,
+	}
+	err = addRun(args, run, deadletter.Run{
+		Kind: deadletter.RunRestore, RequestedBy: by, Note: reason, Mode: deadletter.Checked, Selector: deadletter.Selector{IDs: []string{w.Entry.ID}},
 	})
-	return run, interpretError("start restore", err)
+	if err != nil {
+		return "", err
+	}
+	const startRestore = `
+		WITH restoring AS (
+			INSERT INTO restore (id, entry_id, intent_id, base, source_system, target_table, record_key, before, requested_by)
+			VALUES (@run_id, @entry, @intent, @base, @source, @target, @key, @before, @by)
+		), run AS (` + insertRun + ` @fields), member AS (
+			INSERT INTO run_entry (run_id, entry_id, claim, first_attempt_at, target_id, payload_revision)
+			SELECT @run_id, id, claim, first_attempt_at, target_id, payload_revision FROM entry WHERE id = @entry
+		)
+		INSERT INTO entry_history (entry_id, event, from_status, to_status, actor, run_id, claim, note)
+		SELECT id, @event, status, status, @by, @run_id, claim, @note FROM entry WHERE id = @entry`
+	if _, err := s.db(ctx).Exec(ctx, startRestore, args); err != nil {
+		return "", interpretError("start restore", err)
+	}
+	return run, nil
 }

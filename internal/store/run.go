@@ -9,18 +9,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-func (s *Store) insertRun(ctx context.Context, r deadletter.Run) (string, error) {
+// insertRun makes a queued run of what addRun names; the number of what it claimed follows.
+const insertRun = `INSERT INTO run (id, kind, status, dry_run, requested_by, note, selector, mode, claimed)
+	SELECT @run_id, @kind, 'queued', @dry_run, @by, @note, @selector, @mode,`
+
+// addRun adds the arguments of insertRun.
+func addRun(args pgx.NamedArgs, id string, r deadletter.Run) error {
 	selector, err := doc(r.Selector)
 	if err != nil {
-		return "", err
+		return err
 	}
-	id := newID()
-	const startRun = `INSERT INTO run (id, kind, status, dry_run, requested_by, note, selector, mode)
-		VALUES (@id, @kind, 'queued', @dry_run, @by, @note, @selector, @mode)`
-	_, err = s.db(ctx).Exec(ctx, startRun, names{
-		"id": id, "kind": r.Kind, "dry_run": r.DryRun, "by": text(r.RequestedBy), "note": text(r.Note), "selector": selector, "mode": r.Mode,
-	})
-	return id, err
+	args["run_id"], args["kind"], args["dry_run"], args["by"], args["note"], args["selector"], args["mode"] = id, r.Kind, r.DryRun, text(r.RequestedBy), text(r.Note), selector, r.Mode
+	return nil
 }
 
 const runColumns = `r.id::text, r.kind, r.status, r.reason, r.dry_run, r.mode, r.requested_by, r.note, r.selector, r.claimed, r.left_out,

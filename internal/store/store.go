@@ -73,6 +73,14 @@ func (s *Store) InTx(ctx context.Context, do func(ctx context.Context) error) er
 	return interpretError("run transaction", err)
 }
 
+// join runs do within the transaction that ctx carries, which an error then has to end, or in one of its own.
+func (s *Store) join(ctx context.Context, do func(ctx context.Context) error) error {
+	if _, ok := TxFrom(ctx); ok {
+		return do(ctx)
+	}
+	return s.InTx(ctx, do)
+}
+
 func (s *Store) once(ctx context.Context, do func(ctx context.Context) error) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		return do(context.WithValue(ctx, txKey{}, tx))

@@ -77,7 +77,7 @@ var verbs = []verb{
 		return b.store.RefusePress(ctx, s.id, "ann", "no")
 	}},
 	{"reidentify", "", "", func(ctx context.Context, b *bundle, s *subject) error {
-		return b.store.Reidentify(ctx, s.id, "other", "7", version(7))
+		return b.reidentify(ctx, s.id, "other", "7", version(7))
 	}},
 	{"set target ID", "", "", func(ctx context.Context, b *bundle, s *subject) error {
 		return b.store.SetTargetID(ctx, s.lease, s.member.MemberRef, "other")

@@ -17,6 +17,9 @@ type Doc = map[string]any
 // Failed is the First Attempt At of entries that File makes.
 var Failed = time.Date(2026, 10, 2, 9, 0, 0, 0, time.UTC)
 
+// client keeps enough connections for calls that come together.
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
+
 // Call sends a JSON request to a replica and returns the status and the answer.
 func (w *World) Call(t testing.TB, replica int, method, path string, body any, headers ...string) (int, Doc) {
 	t.Helper()
@@ -35,7 +38,7 @@ func (w *World) Call(t testing.TB, replica int, method, path string, body any, h
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := client.Do(req)
 	require.NoError(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(resp.Body)
