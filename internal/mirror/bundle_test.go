@@ -191,7 +191,7 @@ func (b *bundle) press(by string, ids ...string) store.Claimed {
 		Filter: store.Filter{IDs: ids}, Routes: []store.Route{{Source: "order-system", Target: "Orders", Base: "orders"}},
 	})
 	require.NoError(b.t, err)
-	require.ElementsMatch(b.t, ids, c.IDs)
+	require.Equal(b.t, len(ids), c.Count)
 	return c
 }
 

@@ -19,7 +19,7 @@ func (s *Service) dryRun(ctx context.Context, c store.Claim) (deadletter.Run, er
 		if err != nil {
 			return err
 		}
-		if len(planned.IDs) == 0 {
+		if planned.Count == 0 {
 			return nothingPending()
 		}
 		if err := s.wakeAll(ctx, planned.Bases); err != nil {

@@ -35,7 +35,7 @@ func (s *Service) StartRun(ctx context.Context, r RunRequest) (deadletter.Run, e
 		if err != nil {
 			return err
 		}
-		if len(claimed.IDs) == 0 {
+		if claimed.Count == 0 {
 			return nothingPending()
 		}
 		if err := s.wakeAll(ctx, claimed.Bases); err != nil {

@@ -15,6 +15,7 @@ import (
 	"airtable-replay/internal/store"
 	"airtable-replay/internal/store/storetest"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 )
@@ -160,6 +161,25 @@ func (b *bundle) claim(t testing.TB, c store.Claim) store.Claimed {
 	claimed, err := b.store.ClaimEntries(t.Context(), c)
 	require.NoError(t, err)
 	return claimed
+}
+
+// taken claims entries and returns which, in no order.
+func (b *bundle) taken(t testing.TB, c store.Claim) []string {
+	t.Helper()
+	return b.claimedIDs(t, b.claim(t, c))
+}
+
+func (b *bundle) claimedIDs(t testing.TB, c store.Claimed) []string {
+	t.Helper()
+	if c.RunID == "" {
+		return nil
+	}
+	rows, err := b.db.Pool.Query(t.Context(), `SELECT entry_id::text FROM run_entry WHERE run_id = $1`, c.RunID)
+	require.NoError(t, err)
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Len(t, ids, c.Count)
+	return ids
 }
 
 // lease takes the lease of a base with due work.

@@ -32,10 +32,10 @@ type Claim struct {
 // Halts are the halted among bases that a transaction holds, with why.
 type Halts map[string]string
 
-// Claimed is what a claim took.
+// Claimed is what a claim took. Its entries stay in the database: a run may have very many.
 type Claimed struct {
 	RunID string
-	IDs   []string
+	Count int
 	Bases []string // to be woken
 }
 
@@ -71,10 +71,10 @@ func (s *Store) ClaimEntries(ctx context.Context, c Claim) (Claimed, error) {
 
 func (s *Store) claim(ctx context.Context, c Claim) (Claimed, error) {
 	out, err := s.selectInto(ctx, c, s.claimRows)
-	if err != nil || len(out.IDs) == 0 {
+	if err != nil || out.Count == 0 {
 		return out, err
 	}
-	return out, s.finishClaim(ctx, out.RunID, c, out.IDs)
+	return out, s.finishClaim(ctx, out.RunID, c)
 }
 
 // selectInto makes a run of what take takes for it. The bases are held before, so that none is halted or
@@ -101,17 +101,16 @@ func (s *Store) selectInto(ctx context.Context, c Claim, take func(ctx context.C
 	return gather(run, rows, halted)
 }
 
-// gather lists what was taken, unless some of it belongs to a halted base.
+// gather sums up what was taken, unless some of it belongs to a halted base.
 func gather(run string, rows []claimedRow, halted Halts) (Claimed, error) {
 	out := Claimed{RunID: run}
 	for _, r := range rows {
 		if reason, ok := halted[r.Base]; ok {
 			return Claimed{}, deadletter.Errorf(deadletter.CodeConflict, "base-halted", "base %s is halted, nothing was started: %s", r.Base, reason)
 		}
-		out.IDs = append(out.IDs, r.ID)
+		out.Count += r.Count
 		out.Bases = append(out.Bases, r.Base)
 	}
-	out.Bases = allDistinct(out.Bases)
 	return out, nil
 }
 
@@ -139,9 +138,10 @@ func (s *Store) shareBases(ctx context.Context, routes []Route) (halted Halts, e
 	return halted, err
 }
 
+// claimedRow is how many entries of one base were taken.
 type claimedRow struct {
-	ID   string
-	Base string
+	Base  string
+	Count int
 }
 
 // selection is the SQL that picks the entries of a claim, as an expression over entry e with joins
@@ -204,7 +204,7 @@ func (s *Store) claimRows(ctx context.Context, run string, c Claim) ([]claimedRo
 			INSERT INTO run_entry (run_id, entry_id, claim, first_attempt_at, target_id, payload_revision)
 			SELECT @run_id, id, claim, first_attempt_at, target_id, payload_revision FROM claimed
 		), run AS (` + insertRun + ` (SELECT count(*) FROM claimed) WHERE EXISTS (SELECT FROM claimed))
-		SELECT id::text, base FROM claimed`
+		SELECT base, count(*)::int FROM claimed GROUP BY base ORDER BY base`
 	rows, err := s.db(ctx).Query(ctx, claimEntries, args)
 	if err != nil {
 		return nil, err
@@ -212,14 +212,14 @@ func (s *Store) claimRows(ctx context.Context, run string, c Claim) ([]claimedRo
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[claimedRow])
 }
 
-func (s *Store) finishClaim(ctx context.Context, run string, c Claim, ids []string) error {
+func (s *Store) finishClaim(ctx context.Context, run string, c Claim) error {
 	if err := s.keepExpected(ctx, run, c.Expect); err != nil {
 		return err
 	}
 	if c.Run.Kind != deadletter.RunPress {
 		return s.countLeftOut(ctx, run, c)
 	}
-	return s.touchMirror(ctx, ids, mirrorPatience, false)
+	return s.touchMirrorOf(ctx, run, mirrorPatience)
 }
 
 // countLeftOut notes with a run how many entries its selector picks that the attempt cap keeps out (O3).

@@ -30,14 +30,14 @@ func TestManyPressesClaimOnce(t *testing.T) {
 	var won []store.Claimed
 	for i := range presses {
 		require.NoError(t, errs[i])
-		if len(claims[i].IDs) > 0 {
+		if claims[i].Count > 0 {
 			won = append(won, claims[i])
 			continue
 		}
 		require.Zero(t, claims[i], "who claimed nothing made no run")
 	}
 	require.Len(t, won, 1)
-	require.Equal(t, store.Claimed{RunID: won[0].RunID, IDs: []string{id}, Bases: []string{orders}}, won[0])
+	require.Equal(t, store.Claimed{RunID: won[0].RunID, Count: 1, Bases: []string{orders}}, won[0])
 	require.Equal(t, "1 1 1", b.value(t, `SELECT concat_ws(' ', (SELECT count(*) FROM run), (SELECT count(*) FROM run_entry), (SELECT claim FROM entry))`))
 	require.Len(t, b.history(t, id), 2)
 }
@@ -66,13 +66,13 @@ func TestOverlappingSelectionsShareNothing(t *testing.T) {
 	wg.Wait()
 	for i, c := range claims {
 		require.NoError(t, errs[i])
-		for _, id := range c.IDs {
+		for _, id := range b.claimedIDs(t, c) {
 			require.True(t, ids[id], "claimed once")
 			delete(ids, id)
 			require.Equal(t, c.RunID, b.show(t, id).Replay.RunID)
 		}
 		if c.RunID != "" {
-			require.Equal(t, len(c.IDs), b.run(t, c.RunID).Counts.Claimed)
+			require.Equal(t, c.Count, b.run(t, c.RunID).Counts.Claimed)
 		}
 	}
 	require.Empty(t, ids, "left behind")
@@ -144,11 +144,11 @@ func TestClaimWithSiblings(t *testing.T) {
 
 	c := runOf(store.Filter{Owner: "ada"})
 	c.WithSiblings, c.Limit, c.AttemptCap = true, 1, 5
-	got := b.claim(t, c)
-	require.ElementsMatch(t, []string{a1, a2}, got.IDs, "one selected, its sibling, but not the one past the cap")
+	got := b.taken(t, c)
+	require.ElementsMatch(t, []string{a1, a2}, got, "one selected, its sibling, but not the one past the cap")
 	c.AttemptCap, c.Limit = 0, 0
-	got = b.claim(t, c)
-	require.ElementsMatch(t, []string{b1, b2, nowhere[0]}, got.IDs)
+	got = b.taken(t, c)
+	require.ElementsMatch(t, []string{b1, b2, nowhere[0]}, got)
 	for _, id := range []string{a3, nowhere[1], elsewhere} {
 		require.Equal(t, deadletter.PendingReview, b.show(t, id).Status)
 	}
@@ -165,7 +165,7 @@ func TestClaimLimitTakesTheOldest(t *testing.T) {
 	}
 	c := runOf(store.Filter{Source: sourceOf(orders)})
 	c.Limit = 2
-	require.ElementsMatch(t, ids[3:], b.claim(t, c).IDs)
+	require.ElementsMatch(t, ids[3:], b.taken(t, c))
 }
 
 // Entries past the attempt cap stay; zero is no cap (O3).
@@ -176,10 +176,10 @@ func TestClaimLeavesWhatIsPastTheCap(t *testing.T) {
 	b.exec(t, `UPDATE entry SET own_failures = 5 WHERE id = $1`, ids[1])
 	c := runOf(store.Filter{IDs: ids})
 	c.AttemptCap = 5
-	require.Equal(t, ids[:1], b.claim(t, c).IDs)
-	require.Empty(t, b.claim(t, c).IDs)
+	require.Equal(t, ids[:1], b.taken(t, c))
+	require.Empty(t, b.taken(t, c))
 	c.AttemptCap = 0
-	require.Equal(t, ids[1:], b.claim(t, c).IDs)
+	require.Equal(t, ids[1:], b.taken(t, c))
 }
 
 // A claim of nothing leaves nothing behind, and a selection of everything is not made by accident.
@@ -210,9 +210,9 @@ func TestClaimOnHaltedBase(t *testing.T) {
 	require.Equal(t, []any{deadletter.CodeConflict, "base-halted"}, []any{d.Code, d.Problem})
 	require.Contains(t, d.Message, "the token is gone")
 	require.Empty(t, cmp.Diff(before, b.state(t)))
-	require.Equal(t, ids[:1], b.claim(t, press(ids[0])).IDs)
+	require.Equal(t, ids[:1], b.taken(t, press(ids[0])))
 	require.NoError(t, b.store.ResumeBase(t.Context(), "other"))
-	require.Equal(t, ids[1:], b.claim(t, runOf(store.Filter{IDs: ids}, "other")).IDs)
+	require.Equal(t, ids[1:], b.taken(t, runOf(store.Filter{IDs: ids}, "other")))
 }
 
 // An entry goes where its source goes today; one whose source is not configured goes nowhere, and its
@@ -240,7 +240,7 @@ func TestClaimOfTenThousand(t *testing.T) {
 	b := setup(t)
 	b.fill(t, 10_000)
 	claimed := b.claim(t, runOf(store.Filter{Reason: deadletter.ReasonOther}))
-	require.Len(t, claimed.IDs, 10_000)
+	require.Equal(t, 10_000, claimed.Count)
 	require.Equal(t, "10000 10000 10000 10000", b.value(t, `SELECT concat_ws(' ', (SELECT count(*) FROM entry WHERE status = 'replaying' AND claim = 1 AND run_id = $1),
 		(SELECT count(*) FROM run_entry WHERE run_id = $1), (SELECT count(DISTINCT entry_id) FROM entry_history WHERE event = 'claimed' AND run_id = $1), (SELECT claimed FROM run))`, claimed.RunID))
 	r := b.run(t, claimed.RunID)

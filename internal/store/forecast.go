@@ -27,7 +27,7 @@ func (s *Store) PlanRun(ctx context.Context, c Claim) (Claimed, error) {
 func (s *Store) plan(ctx context.Context, c Claim) (Claimed, error) {
 	c.Run.DryRun = true
 	out, err := s.selectInto(ctx, c, s.planRows)
-	if err != nil || len(out.IDs) == 0 {
+	if err != nil || out.Count == 0 {
 		return out, err
 	}
 	return out, s.countLeftOut(ctx, out.RunID, c)
@@ -43,9 +43,9 @@ func (s *Store) planRows(ctx context.Context, run string, c Claim) ([]claimedRow
 		WITH ` + routeTable + with + `, planned AS (
 			INSERT INTO forecast (run_id, entry_id, base, target_table, record_key, rank, version_sort, seq)
 			SELECT @run_id, e.id, coalesce(r.base, ''), coalesce(r.target, e.target_table), e.record_key, coalesce(r.rank, 0), e.version_sort, e.seq
-			FROM entry e ` + join + ` LEFT JOIN route r ON r.source = e.source_system WHERE ` + where + ` RETURNING entry_id, base
+			FROM entry e ` + join + ` LEFT JOIN route r ON r.source = e.source_system WHERE ` + where + ` RETURNING base
 		), run AS (` + insertRun + ` 0 WHERE EXISTS (SELECT FROM planned))
-		SELECT entry_id::text, base FROM planned`
+		SELECT base, count(*)::int FROM planned GROUP BY base ORDER BY base`
 	rows, err := s.db(ctx).Query(ctx, planEntries, args)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"airtable-replay/internal/deadletter"
@@ -21,16 +22,28 @@ func (s *Store) touchMirror(ctx context.Context, ids []string, delay time.Durati
 	if s.mirrorBase == "" || len(ids) == 0 {
 		return nil
 	}
-	const touchMirror = `
-		INSERT INTO mirror_row (entry_id, base, dirty_at, due_at, clear_press)
-		SELECT id, @base, replay_now(), replay_now() + @delay::interval, @clear FROM unnest(@ids::uuid[]) AS t (id) ORDER BY id
-		ON CONFLICT (entry_id) DO UPDATE SET revision = mirror_row.revision + 1, dirty_at = coalesce(mirror_row.dirty_at, replay_now()),
-			due_at = CASE WHEN mirror_row.tries > 0 THEN coalesce(mirror_row.due_at, replay_now() + @delay::interval)
-				ELSE least(coalesce(mirror_row.due_at, 'infinity'), replay_now() + @delay::interval) END,
-			clear_press = NOT @accepted AND (mirror_row.clear_press OR @clear)`
-	_, err := s.db(ctx).Exec(ctx, touchMirror, names{"base": s.mirrorBase, "delay": delay, "accepted": delay > 0, "clear": clearPress, "ids": ids})
+	_, err := s.db(ctx).Exec(ctx, fmt.Sprintf(touchMirror, `unnest(@ids::uuid[]) AS t (id)`), names{"base": s.mirrorBase, "delay": delay, "accepted": delay > 0, "clear": clearPress, "ids": ids})
 	return interpretError("touch mirror", err)
 }
+
+// touchMirrorOf is touchMirror for the entries of a run.
+func (s *Store) touchMirrorOf(ctx context.Context, run string, delay time.Duration) error {
+	if s.mirrorBase == "" {
+		return nil
+	}
+	entries := `(SELECT entry_id AS id FROM run_entry WHERE run_id = @run) t`
+	_, err := s.db(ctx).Exec(ctx, fmt.Sprintf(touchMirror, entries), names{"base": s.mirrorBase, "delay": delay, "accepted": delay > 0, "clear": false, "run": run})
+	return interpretError("touch mirror", err)
+}
+
+// touchMirror makes the rows of entries due, which stand for an SQL source of their IDs.
+const touchMirror = `
+	INSERT INTO mirror_row (entry_id, base, dirty_at, due_at, clear_press)
+	SELECT id, @base, replay_now(), replay_now() + @delay::interval, @clear FROM %s ORDER BY id
+	ON CONFLICT (entry_id) DO UPDATE SET revision = mirror_row.revision + 1, dirty_at = coalesce(mirror_row.dirty_at, replay_now()),
+		due_at = CASE WHEN mirror_row.tries > 0 THEN coalesce(mirror_row.due_at, replay_now() + @delay::interval)
+			ELSE least(coalesce(mirror_row.due_at, 'infinity'), replay_now() + @delay::interval) END,
+		clear_press = NOT @accepted AND (mirror_row.clear_press OR @clear)`
 
 // RemirrorEntries marks every entry for the mirror, as after the dead letter table was replaced or
 // has got fields that it had lacked. The rows are due after a wait.
