@@ -35,7 +35,7 @@ func newSite(t testing.TB, sandboxURL, more string) *site {
 	text = text[:strings.LastIndex(text, "replay:")] + more
 	return &site{
 		World: &apptest.World{Token: adminToken}, db: db, file: write(t, "replay.yaml", text), text: text,
-		env: []string{"DATABASE_URL=" + db.URL, "AIRTABLE_TOKEN=patSandbox.full"},
+		env: []string{"DATABASE_URL=" + db.LeanURL(t), "AIRTABLE_TOKEN=patSandbox.full"},
 	}
 }
 

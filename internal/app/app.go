@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -96,7 +97,9 @@ func connect(ctx context.Context, o Options) (*pgxpool.Pool, error) {
 		return nil, err
 	}
 	// More connections than cores can serve make a burst slower: each begins with cold caches.
-	cfg.MaxConns = max(cfg.MaxConns, int32(o.Workers+2+2*runtime.NumCPU()))
+	if !strings.Contains(o.DatabaseURL, "pool_max_conns") {
+		cfg.MaxConns = int32(o.Workers + 2 + 2*runtime.NumCPU())
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("connect to database: %w", err)

@@ -72,7 +72,7 @@ func (b *bundle) advance(t testing.TB, by time.Duration) { b.db.Advance(t, by) }
 // pool is a second pool on the same database with more connections, for races.
 func (b *bundle) pool(t testing.TB, connections int32) *pgxpool.Pool {
 	t.Helper()
-	cfg, err := pgxpool.ParseConfig(b.db.URL)
+	cfg, err := pgxpool.ParseConfig(b.db.LeanURL(t))
 	require.NoError(t, err)
 	cfg.MaxConns = connections
 	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)

@@ -132,7 +132,7 @@ func (w *World) load(t testing.TB, text string) *config.File {
 func (w *World) AddReplica(t testing.TB, o Options) {
 	t.Helper()
 	a, err := app.New(t.Context(), app.Options{
-		Config: w.Config, DatabaseURL: w.DB.URL, Workers: 4, Grace: 10 * time.Second, Version: "test", Logger: Logger(t), Probe: o.Probe,
+		Config: w.Config, DatabaseURL: w.DB.LeanURL(t), Workers: 4, Grace: 10 * time.Second, Version: "test", Logger: Logger(t), Probe: o.Probe,
 	})
 	require.NoError(t, err)
 	server := httptest.NewServer(a.Handler())

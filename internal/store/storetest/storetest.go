@@ -14,7 +14,6 @@ import (
 	"airtable-replay/migrations"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 )
@@ -28,8 +27,10 @@ type DB struct {
 
 var (
 	once     sync.Once
-	admin    string
+	admin    *pgxpool.Pool
+	address  string
 	template string
+	copying  string // how a template is copied
 	startErr error
 	server   *localpg.Server
 	cloning  sync.Mutex
@@ -40,7 +41,10 @@ func Main(m *testing.M) int {
 	code := m.Run()
 	if server != nil {
 		if template != "" {
-			_ = exec(admin, "DROP DATABASE IF EXISTS "+template+" WITH (FORCE)")
+			_ = exec("DROP DATABASE IF EXISTS " + template + " WITH (FORCE)")
+		}
+		if admin != nil {
+			admin.Close()
 		}
 		if err := server.Stop(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -55,7 +59,7 @@ func NewDB(t testing.TB) *DB {
 	t.Helper()
 	once.Do(start)
 	require.NoError(t, startErr, "a PostgreSQL for the tests")
-	return create(t, " TEMPLATE "+template)
+	return create(t, " TEMPLATE "+template+copying)
 }
 
 // NewEmptyDB makes a database without a schema, for tests of the migrations.
@@ -70,19 +74,36 @@ func create(t testing.TB, like string) *DB {
 	t.Helper()
 	name := "t_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	cloning.Lock()
-	err := exec(admin, "CREATE DATABASE "+name+like)
+	err := exec("CREATE DATABASE " + name + like)
 	cloning.Unlock()
 	require.NoError(t, err)
-	u, err := url.Parse(admin)
+	u, err := url.Parse(address)
 	require.NoError(t, err)
 	u.Path = "/" + name
-	pool, err := pgxpool.New(t.Context(), u.String())
+	db := &DB{URL: u.String()}
+	db.Pool, err = pgxpool.New(t.Context(), db.LeanURL(t))
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		pool.Close()
-		require.NoError(t, exec(admin, "DROP DATABASE "+name+" WITH (FORCE)"))
+		db.Pool.Close()
+		require.NoError(t, exec("DROP DATABASE "+name+" WITH (FORCE)"))
 	})
-	return &DB{URL: u.String(), Pool: pool}
+	return db
+}
+
+// LeanURL is the database's address for few connections that plan each statement once: cold caches and the
+// plans of tiny tables cost a test more than all else. A benchmark gets the plain address.
+func (db *DB) LeanURL(t testing.TB) string {
+	t.Helper()
+	if _, measuring := t.(*testing.B); measuring {
+		return db.URL
+	}
+	u, err := url.Parse(db.URL)
+	require.NoError(t, err)
+	q := u.Query()
+	q.Set("pool_max_conns", "4")
+	q.Set("plan_cache_mode", "force_generic_plan")
+	u.RawQuery = q.Encode()
+	return u.String()
 }
 
 // SimulateClock puts the shared clock under the test's control: it runs on, moved by Advance.
@@ -126,12 +147,23 @@ func start() {
 	if startErr != nil {
 		return
 	}
-	admin = server.URL()
-	template = "template_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	if startErr = exec(admin, "CREATE DATABASE "+template); startErr != nil {
+	address = server.URL()
+	if admin, startErr = pgxpool.New(ctx, address); startErr != nil {
 		return
 	}
-	u, err := url.Parse(admin)
+	template = "template_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	if startErr = exec("CREATE DATABASE " + template); startErr != nil {
+		return
+	}
+	var version int
+	if startErr = admin.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&version); startErr != nil {
+		return
+	}
+	// A copy of the files brings the catalog's cache along, which each new database would build anew.
+	if copying = ""; version >= 150000 {
+		copying = " STRATEGY file_copy"
+	}
+	u, err := url.Parse(address)
 	if err != nil {
 		startErr = err
 		return
@@ -146,13 +178,7 @@ func start() {
 	startErr = migrations.Up(ctx, pool)
 }
 
-func exec(url, sql string) error {
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(ctx) }()
-	_, err = conn.Exec(ctx, sql)
+func exec(sql string) error {
+	_, err := admin.Exec(context.Background(), sql)
 	return err
 }
