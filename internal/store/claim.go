@@ -271,11 +271,13 @@ func (s *Store) LockEntry(ctx context.Context, id string, routes []Route) (Locke
 	if err != nil {
 		return Locked{}, interpretError("share bases", err)
 	}
-	columns := `e.version, e.outcome IS NOT NULL AND e.decided_revision <> e.payload_revision, ` + entryColumns
-	return findEntry(ctx, s, id, columns, " FOR NO KEY UPDATE", func(row pgx.CollectableRow) (l Locked, err error) {
-		l.Held = held
-		l.Entry, err = scanEntry(prefixed{CollectableRow: row, dest: []any{&l.version, &l.Edited}})
-		return l, err
+	return findEntry(ctx, s.db(ctx), id, reading[Locked]{
+		columns: `e.version, e.outcome IS NOT NULL AND e.decided_revision <> e.payload_revision, ` + entryColumns, lock: " FOR NO KEY UPDATE",
+		scan: func(row pgx.CollectableRow) (l Locked, err error) {
+			l.Held = held
+			l.Entry, err = scanEntry(prefixed{CollectableRow: row, dest: []any{&l.version, &l.Edited}})
+			return l, err
+		},
 	})
 }
 

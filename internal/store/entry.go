@@ -178,22 +178,27 @@ func scanEntry(row pgx.CollectableRow) (e deadletter.Entry, err error) {
 
 // ShowEntry finds an entry by its ID or by the Airtable record ID of its row ("rec…").
 func (s *Store) ShowEntry(ctx context.Context, id string) (deadletter.Entry, error) {
-	return findEntry(ctx, s, id, entryColumns, "", scanEntry)
+	return findEntry(ctx, s.db(ctx), id, reading[deadletter.Entry]{columns: entryColumns, scan: scanEntry})
 }
 
-// findEntry reads columns of the entry that an ID names.
-func findEntry[T any](ctx context.Context, s *Store, id, columns, lock string, scan pgx.RowToFunc[T]) (found T, err error) {
+// reading is what is read of one entry, and how it is locked.
+type reading[T any] struct {
+	columns, lock string
+	scan          pgx.RowToFunc[T]
+}
+
+func findEntry[T any](ctx context.Context, db querier, id string, r reading[T]) (found T, err error) {
 	where := "e.id = $1::uuid"
 	if strings.HasPrefix(id, "rec") {
 		where = "e.dlq_record_id = $1"
 	} else if checkID(id) != nil {
 		return found, noEntry(id)
 	}
-	rows, err := s.db(ctx).Query(ctx, `SELECT `+columns+` FROM entry e WHERE `+where+lock, id)
+	rows, err := db.Query(ctx, `SELECT `+r.columns+` FROM entry e WHERE `+where+r.lock, id)
 	if err != nil {
 		return found, interpretError("find entry", err)
 	}
-	found, err = pgx.CollectExactlyOneRow(rows, scan)
+	found, err = pgx.CollectExactlyOneRow(rows, r.scan)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return found, noEntry(id)
 	}
