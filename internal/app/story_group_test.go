@@ -156,7 +156,8 @@ func scrape(t *testing.T, w *apptest.World) string {
 // B118: a run goes on when the database cuts all connections, without a restart.
 func TestB118LostDatabaseConnections(t *testing.T) {
 	t.Parallel()
-	w := apptest.New(t, apptest.Options{Config: apptest.Change(t, apptest.DefaultConfig, "requests_per_second: 200", "requests_per_second: 20")})
+	config := apptest.Change(t, apptest.DefaultConfig, "requests_per_second: 200", "requests_per_second: 20")
+	w := apptest.New(t, apptest.Options{Config: apptest.Change(t, config, "replay: {", "replay: {lease: 12s, ")})
 	var ids []string
 	for i := range 40 {
 		place(t, w, fmt.Sprint("D-", i))
