@@ -42,7 +42,7 @@ sandbox: build ## the Airtable emulator alone, on SEED
 .PHONY: test
 test: ## every test, with the race detector
 	@scripts/need.sh certificates compiler postgres node chromium pgbouncer curl
-	CGO_ENABLED=1 $(GO) test -race -parallel 4 -timeout 18m $(if $(ARGS),$(ARGS),./...)
+	CGO_ENABLED=1 $(GO) test -race -timeout 18m $(if $(ARGS),$(ARGS),./...)
 
 .PHONY: race
 race: ## hunt for races: every test three times, in random order

@@ -294,7 +294,7 @@ func (c *runsShowCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	return showRun(p, &c.remote, api, a)
+	return showRun(p, &c.remote, a)
 }
 
 // runText is everything about a run.

@@ -62,7 +62,7 @@ func watch(p *process, c *remote, api *client.ClientWithResponses, id string) er
 	if err != nil {
 		return err
 	}
-	if err := showRun(p, c, api, a); err != nil {
+	if err := showRun(p, c, a); err != nil {
 		return err
 	}
 	switch {

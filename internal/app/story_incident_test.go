@@ -168,7 +168,9 @@ func (s *scene) goOn(t testing.TB) {
 		}
 	}
 	for i := range s.writes {
+		s.mu.Lock()
 		key := s.orders[s.dice.IntN(len(s.orders))]
+		s.mu.Unlock()
 		payload := apptest.Order(key, versionAt(1_000_000+i), apptest.Doc{"status": "Delivered", "note": fmt.Sprint("live ", i)})
 		s.lives[key] = s.Accept(t, "order-system", payload)
 	}

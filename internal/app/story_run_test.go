@@ -78,6 +78,14 @@ func TestStoryDryRun(t *testing.T) {
 	totals := real["reconciliation"].(apptest.Doc)
 	require.Equal(t, []any{f["created"], f["updated"], f["merged"], true}, []any{totals["created"], totals["updated"], totals["merged"], totals["balanced"]})
 	require.Nil(t, real["forecast"])
+	why := map[string]string{}
+	for _, one := range real["why"].([]any) {
+		w := one.(apptest.Doc)
+		why[fmt.Sprint(w["outcome"], " ", w["reason"])] = fmt.Sprint(w["entries"])
+	}
+	require.Equal(t, map[string]string{
+		"superseded newer_from_sender": "1", "superseded newer_entry_in_batch": "1", "needs_review shared_field_changed": "1", "replay_failed no_match": "1",
+	}, why, "each entry that was not written is told of with its reason")
 }
 
 // A dry run whose base is halted stops, and none is begun over a halted base (W7).

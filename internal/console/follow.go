@@ -62,12 +62,8 @@ func (k *console) sendRun(v *visit, run deadletter.Run) error {
 	if run.Finished() {
 		event = "done"
 	}
-	data, err := k.runViewOf(v.r.Context(), run)
-	if err != nil {
-		return err
-	}
 	var part bytes.Buffer
-	if err := k.execute(&part, v, "run", "run-part", data); err != nil {
+	if err := k.execute(&part, v, "run", "run-part", runViewOf(run)); err != nil {
 		return err
 	}
 	var message strings.Builder
@@ -76,7 +72,7 @@ func (k *console) sendRun(v *visit, run deadletter.Run) error {
 		fmt.Fprintf(&message, "data: %s\n", line)
 	}
 	message.WriteString("\n")
-	_, err = io.WriteString(v.w, message.String())
+	_, err := io.WriteString(v.w, message.String())
 	return err
 }
 

@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -183,7 +182,7 @@ type whyView struct {
 	List    string
 }
 
-func whyViews(run string, found []store.Why) []whyView {
+func whyViews(run string, found []deadletter.Why) []whyView {
 	out := make([]whyView, 0, len(found))
 	for _, w := range found {
 		v := whyView{Words: "Given back", Reason: w.Reason, Entries: w.Entries, List: "/entries?" + url.Values{"run": {run}}.Encode()}
@@ -216,16 +215,8 @@ func (r runView) Restore() bool { return r.Run.Kind == deadletter.RunRestore }
 // Written is how many entries were written, whole or in part.
 func (r runView) Written() int { return r.Run.Counts.Replayed + r.Run.Counts.PartiallyReplayed }
 
-// runViewOf is the view of a run with why entries of it were not written.
-func (k *console) runViewOf(ctx context.Context, r deadletter.Run) (runView, error) {
-	d := newRunView(r)
-	found, err := k.RunTally.CountWhy(ctx, r)
-	d.Why = whyViews(r.ID, found)
-	return d, err
-}
-
-func newRunView(r deadletter.Run) runView {
-	d := runView{Run: r, Total: r.Counts.Claimed, Done: r.Counts.Settled(), Chips: chips(replay.Filter{
+func runViewOf(r deadletter.Run) runView {
+	d := runView{Run: r, Why: whyViews(r.ID, r.Why), Total: r.Counts.Claimed, Done: r.Counts.Settled(), Chips: chips(replay.Filter{
 		Outcome: r.Selector.Outcome, Reason: r.Selector.Reason, Source: r.Selector.Source, Target: r.Selector.Target, Run: r.Selector.Run,
 		Owner: r.Selector.Owner, FirstAttemptFrom: r.Selector.FirstAttemptFrom, FirstAttemptTo: r.Selector.FirstAttemptTo,
 	}), Hidden: selectorQuery(r.Selector)}
@@ -280,10 +271,7 @@ func (k *console) run(v *visit, status int, wrong *alert) error {
 	if err != nil {
 		return err
 	}
-	data, err := k.runViewOf(v.r.Context(), r)
-	if err != nil {
-		return err
-	}
+	data := runViewOf(r)
 	data.Alert = wrong
 	return k.render(v, status, "run", data)
 }

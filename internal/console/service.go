@@ -32,7 +32,6 @@ type tallyStore interface {
 }
 
 type runTally interface {
-	CountWhy(ctx context.Context, r deadletter.Run) ([]store.Why, error)
 	SubjectsOf(ctx context.Context, rs []deadletter.Run) (map[string]*store.Subject, error)
 }
 

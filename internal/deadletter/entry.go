@@ -182,10 +182,18 @@ type Run struct {
 	Counts         Counts
 	Reconciliation Reconciliation
 	Forecast       *Forecast // of a dry run; nil otherwise
+	Why            []Why     // why entries were not written; only where one run is shown
 	Notices        []Notice  // what downstream was told of it (mission B6); only where one run is shown
 	CreatedAt      time.Time
 	StartedAt      time.Time
 	FinishedAt     time.Time // zero until the last of its entries is settled, cancelled or not
+}
+
+// Why counts the entries of a run that came out in one way, other than written, for one reason (mission B5).
+type Why struct {
+	Outcome Outcome // empty: given back without a decision
+	Reason  Reason
+	Entries int
 }
 
 // Notice is one message about a run to one endpoint.

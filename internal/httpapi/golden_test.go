@@ -155,6 +155,9 @@ func goldenReviewsAndRuns() map[string]golden {
 				Reconciliation: deadletter.Reconciliation{
 					Created: 1, Updated: 1, Unchanged: 1, Balanced: true, SkippedByReason: map[deadletter.Reason]int{deadletter.ReasonNewerFromSender: 3},
 				},
+				Why: []deadletter.Why{
+					{Outcome: deadletter.Superseded, Reason: deadletter.ReasonNewerFromSender, Entries: 3}, {Reason: deadletter.ReasonBaseHalted, Entries: 6},
+				},
 				CreatedAt: at(8), StartedAt: at(9), FinishedAt: at(10),
 			}
 		}},

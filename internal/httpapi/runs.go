@@ -197,9 +197,17 @@ func runJSON(r deadletter.Run) oapi.Run {
 			Created: t.Created, Updated: t.Updated, Unchanged: t.Unchanged, Merged: t.Merged, Balanced: t.Balanced,
 			SkippedByReason: tally(t.SkippedByReason),
 		},
-		LeftOut: r.LeftOut, Forecast: forecastJSON(r.Forecast), Notices: noticesJSON(r.Notices),
+		LeftOut: r.LeftOut, Forecast: forecastJSON(r.Forecast), Why: whyJSON(r.Why), Notices: noticesJSON(r.Notices),
 		CreatedAt: r.CreatedAt.UTC(), StartedAt: instantOrNull(r.StartedAt), FinishedAt: instantOrNull(r.FinishedAt),
 	}
+}
+
+func whyJSON(why []deadletter.Why) []oapi.Why {
+	out := make([]oapi.Why, len(why))
+	for i, w := range why {
+		out[i] = oapi.Why{Outcome: orNull(oapi.Outcome(w.Outcome)), Reason: oapi.Reason(w.Reason), Entries: w.Entries}
+	}
+	return out
 }
 
 func noticesJSON(told []deadletter.Notice) []oapi.Notice {

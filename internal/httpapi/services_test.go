@@ -46,7 +46,7 @@ type services struct {
 // emptyEvidence is a bundle of a run without entries.
 const emptyEvidence = `{"run": {"id": "` + runID + `", "kind": "run", "status": "queued", "reason": null, "dry_run": false, "mode": "checked", "requested_by": "", "note": "",
 	"selector": {}, "left_out": 0, "counts": {"claimed": 0, "replayed": 0, "partially_replayed": 0, "superseded": 0, "needs_review": 0, "replay_failed": 0, "released": 0, "restored": 0, "refused": 0},
-	"reconciliation": {"created": 0, "updated": 0, "unchanged": 0, "merged": 0, "balanced": true, "skipped_by_reason": {}}, "forecast": null, "notices": [],
+	"reconciliation": {"created": 0, "updated": 0, "unchanged": 0, "merged": 0, "balanced": true, "skipped_by_reason": {}}, "forecast": null, "why": [], "notices": [],
 	"created_at": "2026-10-04T09:00:00Z", "started_at": null, "finished_at": null}, "entries": []}`
 
 func newServices() *services {

@@ -75,6 +75,7 @@ type runRecord struct {
 	Counts         deadletter.Counts         `json:"counts"`
 	Reconciliation deadletter.Reconciliation `json:"reconciliation"`
 	Forecast       *forecastRecord           `json:"forecast"`
+	Why            []whyRecord               `json:"why"`
 	Notices        []noticeRecord            `json:"notices"`
 	CreatedAt      time.Time                 `json:"created_at"`
 	StartedAt      *time.Time                `json:"started_at"`
@@ -94,6 +95,12 @@ type forecastRecord struct {
 	Seconds  int                        `json:"seconds"`
 }
 
+type whyRecord struct {
+	Outcome *deadletter.Outcome `json:"outcome"`
+	Reason  deadletter.Reason   `json:"reason"`
+	Entries int                 `json:"entries"`
+}
+
 type noticeRecord struct {
 	Endpoint  string `json:"endpoint"`
 	Event     string `json:"event"`
@@ -107,8 +114,11 @@ func recordOf(r deadletter.Run) runRecord {
 		ID: r.ID, Kind: r.Kind, Status: r.Status, Reason: orNull(r.Reason), DryRun: r.DryRun, Mode: r.Mode, RequestedBy: r.RequestedBy, Note: r.Note,
 		Selector: r.Selector, LeftOut: r.LeftOut,
 		Counts: r.Counts, Reconciliation: r.Reconciliation,
-		Notices:   []noticeRecord{},
+		Why: []whyRecord{}, Notices: []noticeRecord{},
 		CreatedAt: r.CreatedAt.UTC(), StartedAt: orNull(r.StartedAt.UTC()), FinishedAt: orNull(r.FinishedAt.UTC()),
+	}
+	for _, w := range r.Why {
+		out.Why = append(out.Why, whyRecord{orNull(w.Outcome), w.Reason, w.Entries})
 	}
 	for _, n := range r.Notices {
 		out.Notices = append(out.Notices, noticeRecord(n))

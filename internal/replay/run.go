@@ -121,14 +121,17 @@ func selected(s deadletter.Selector) store.Filter {
 	}
 }
 
-// ShowRun finds a run with its totals, with its forecast when it is a dry run, and with what downstream was
-// told of it.
+// ShowRun finds a run with its totals, with its forecast when it is a dry run, with why entries were not
+// written, and with what downstream was told of it.
 func (s *Service) ShowRun(ctx context.Context, id string) (deadletter.Run, error) {
 	r, err := s.Store.ShowRun(ctx, id)
 	if err != nil {
 		return r, err
 	}
 	if err := s.foretell(ctx, &r); err != nil {
+		return r, err
+	}
+	if r.Why, err = s.Store.CountWhy(ctx, r); err != nil {
 		return r, err
 	}
 	told, err := s.Store.ListNotifications(ctx, r.ID)

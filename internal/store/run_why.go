@@ -9,16 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Why counts the entries of a run that came out in one way, other than written, for one reason.
-type Why struct {
-	Outcome deadletter.Outcome // empty: given back without a decision
-	Reason  deadletter.Reason
-	Entries int
-}
-
 // CountWhy counts a run's entries that were not written by outcome and reason, the largest count first;
 // of a run that is not finished, those so far. It reads nothing where the run's counts say that there are none.
-func (s *Store) CountWhy(ctx context.Context, r deadletter.Run) ([]Why, error) {
+func (s *Store) CountWhy(ctx context.Context, r deadletter.Run) ([]deadletter.Why, error) {
 	if c := r.Counts; c.Superseded+c.NeedsReview+c.ReplayFailed+c.Released == 0 {
 		return nil, nil
 	}
@@ -34,7 +27,7 @@ func (s *Store) CountWhy(ctx context.Context, r deadletter.Run) ([]Why, error) {
 	if err != nil {
 		return nil, interpretError("count reasons of run", err)
 	}
-	why, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (w Why, err error) {
+	why, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (w deadletter.Why, err error) {
 		return w, row.Scan(&w.Outcome, &w.Reason, &w.Entries)
 	})
 	if err != nil {
@@ -46,18 +39,18 @@ func (s *Store) CountWhy(ctx context.Context, r deadletter.Run) ([]Why, error) {
 	return why, nil
 }
 
-func (t *totals) recallWhy(run string) ([]Why, bool) {
+func (t *totals) recallWhy(run string) ([]deadletter.Why, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	why, ok := t.why[run]
 	return slices.Clone(why), ok
 }
 
-func (t *totals) rememberWhy(run string, why []Why) {
+func (t *totals) rememberWhy(run string, why []deadletter.Why) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.why == nil || len(t.why) >= maxTotals {
-		t.why = map[string][]Why{}
+		t.why = map[string][]deadletter.Why{}
 	}
 	t.why[run] = slices.Clone(why)
 }

@@ -15,7 +15,7 @@ func TestRunTellsWhyEntriesWereNotWritten(t *testing.T) {
 	b := unmirrored(t)
 	ids := b.fileIDs(t, "a", "b", "c")
 	run := b.claim(t, runOf(store.Filter{IDs: ids})).RunID
-	why := func() []store.Why {
+	why := func() []deadletter.Why {
 		t.Helper()
 		found, err := b.store.CountWhy(b.ctx, b.run(t, run))
 		require.NoError(t, err)
@@ -30,11 +30,11 @@ func TestRunTellsWhyEntriesWereNotWritten(t *testing.T) {
 		require.NoError(t, b.store.Settle(b.ctx, l, []store.Settlement{outcome(chunk.Items[at].Members[0], o, reason)}))
 	}
 	settle(0, deadletter.ReplayFailed, deadletter.ReasonNoMatch)
-	require.Equal(t, []store.Why{{Outcome: deadletter.ReplayFailed, Reason: deadletter.ReasonNoMatch, Entries: 1}}, why())
+	require.Equal(t, []deadletter.Why{{Outcome: deadletter.ReplayFailed, Reason: deadletter.ReasonNoMatch, Entries: 1}}, why())
 	settle(1, deadletter.ReplayFailed, deadletter.ReasonNoMatch)
-	require.Equal(t, []store.Why{{Outcome: deadletter.ReplayFailed, Reason: deadletter.ReasonNoMatch, Entries: 2}}, why())
+	require.Equal(t, []deadletter.Why{{Outcome: deadletter.ReplayFailed, Reason: deadletter.ReasonNoMatch, Entries: 2}}, why())
 	require.NoError(t, b.store.CancelRun(b.ctx, run, "ann", ""))
-	want := []store.Why{
+	want := []deadletter.Why{
 		{Outcome: deadletter.ReplayFailed, Reason: deadletter.ReasonNoMatch, Entries: 2}, {Reason: deadletter.ReasonCancelled, Entries: 1},
 	}
 	require.Equal(t, want, why())

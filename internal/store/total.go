@@ -16,7 +16,7 @@ const maxTotals = 10_000
 type totals struct {
 	mu    sync.Mutex
 	known map[string]total
-	why   map[string][]Why
+	why   map[string][]deadletter.Why
 }
 
 type total struct {

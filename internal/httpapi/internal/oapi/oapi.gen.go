@@ -1025,6 +1025,9 @@ type Run struct {
 	Selector  Selector   `json:"selector"`
 	StartedAt *time.Time `json:"started_at"`
 	Status    RunStatus  `json:"status"`
+
+	// Why Why entries were not written, the most frequent first; empty in lists
+	Why []Why `json:"why"`
 }
 
 // RunKind defines model for Run.Kind.
@@ -1124,6 +1127,17 @@ type Summary struct {
 
 // Tally defines model for Tally.
 type Tally map[string]int
+
+// Why How many entries of a run came out in one way, other than written, for one reason
+type Why struct {
+	Entries int `json:"entries"`
+
+	// Outcome Null when they were given back without a decision
+	Outcome *Outcome `json:"outcome"`
+
+	// Reason A stable code that says why something failed, was skipped or was refused
+	Reason Reason `json:"reason"`
+}
 
 // Write defines model for Write.
 type Write struct {
