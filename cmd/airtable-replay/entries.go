@@ -260,7 +260,12 @@ func (c *entriesSummaryCommand) Run(p *process) error {
 
 // tallyText is a table of counts, the largest first. Names are told as other commands take them.
 func tallyText(title string, tally client.Tally, line int) string {
-	g := newGrid(column{title: title, least: 8}, column{title: "ENTRIES"})
+	return countText(title, "ENTRIES", tally, line)
+}
+
+// countText is a table of how many things there are of each name, the most first.
+func countText(title, things string, tally client.Tally, line int) string {
+	g := newGrid(column{title: title, least: 8}, column{title: things})
 	for _, name := range byCount(tally) {
 		g.add(name, fmt.Sprint(tally[name]))
 	}

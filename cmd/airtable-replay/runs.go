@@ -334,7 +334,7 @@ func runText(r client.Run, line int) string {
 		f.WriteString("THE NUMBERS DO NOT ADD UP: look at the history of the run's entries, and tell the admins.\n")
 	}
 	if len(n.SkippedByReason) > 0 {
-		f.WriteString("\n" + tallyText("NOT WRITTEN BECAUSE", n.SkippedByReason, line))
+		f.WriteString("\n" + countText("LEFT OUT BECAUSE", "FIELDS", n.SkippedByReason, line))
 	}
 	return f.String()
 }

@@ -931,9 +931,11 @@ type Reason string
 
 // Reconciliation replayed + partially replayed = created + updated + unchanged + merged
 type Reconciliation struct {
-	Balanced        bool  `json:"balanced"`
-	Created         int   `json:"created"`
-	Merged          int   `json:"merged"`
+	Balanced bool `json:"balanced"`
+	Created  int  `json:"created"`
+	Merged   int  `json:"merged"`
+
+	// SkippedByReason How many fields of the entries were left out, by reason
 	SkippedByReason Tally `json:"skipped_by_reason"`
 	Unchanged       int   `json:"unchanged"`
 	Updated         int   `json:"updated"`
