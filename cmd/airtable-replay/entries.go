@@ -258,6 +258,9 @@ func (c *entriesSummaryCommand) Run(p *process) error {
 	})
 }
 
+// pageLimit is the largest page that the service gives.
+const pageLimit = 200
+
 // tallyText is a table of counts, the largest first. Names are told as other commands take them.
 func tallyText(title string, tally client.Tally, line int) string {
 	return countText(title, "ENTRIES", tally, line)

@@ -14,7 +14,7 @@ import (
 // written down, to be judged by passes. Nothing selected: no run is made and Claimed is empty.
 func (s *Store) PlanRun(ctx context.Context, c Claim) (Claimed, error) {
 	var out Claimed
-	err := s.InTx(ctx, func(ctx context.Context) (err error) {
+	err := s.join(ctx, func(ctx context.Context) (err error) {
 		out, err = s.plan(ctx, c)
 		return err
 	})

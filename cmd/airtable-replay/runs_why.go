@@ -6,9 +6,6 @@ import (
 	"airtable-replay/api/client"
 )
 
-// pageLimit is the largest page that the service gives.
-const pageLimit = 200
-
 // showRun prints a run; for people with the reasons why entries were not written.
 func showRun(p *process, c *remote, a answer[client.Run]) error {
 	return c.show(p, a.raw, func() string { return runText(a.value, p.columns()) + whyText(a.value, p.columns()) })
